@@ -1,0 +1,16 @@
+# Prints text, data and bss of IMAGE and fails where they exceed the board's budget. bss holds the
+# stack, not the arena.
+execute_process(COMMAND ${SIZE} ${IMAGE} OUTPUT_VARIABLE output RESULT_VARIABLE failed)
+if(failed)
+    message(FATAL_ERROR "${SIZE} failed on ${IMAGE}")
+endif()
+string(REGEX MATCH "\n *([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)" _ "${output}")
+set(text ${CMAKE_MATCH_1})
+set(data ${CMAKE_MATCH_2})
+set(bss ${CMAKE_MATCH_3})
+math(EXPR ram "${data} + ${bss}")
+get_filename_component(name ${IMAGE} NAME)
+message("${name}: text ${text} of ${TEXT_BYTES_MAX}, data ${data} + bss ${bss} = ${ram} of ${RAM_BYTES_MAX} bytes")
+if(text GREATER TEXT_BYTES_MAX OR ram GREATER RAM_BYTES_MAX)
+    message(FATAL_ERROR "${name} is over its size budget")
+endif()

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A chase: memory lines that hold, each in its first word, the address of another; together one
+ * random cycle over all of them. No prefetcher can follow it, and each load waits for the one
+ * before.
+ */
+#ifndef PS_KERNELS_POINTER_CHASE_H
+#define PS_KERNELS_POINTER_CHASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PSK_CHASE_LOADS 100u /* in one turn of the timed loop */
+
+/* Makes the cycle over n_lines lines (1 to 2^32 - 1) of line_bytes (a multiple of a pointer's
+ * size). */
+void psk_chase_build(void *memory, size_t n_lines, size_t line_bytes, uint64_t seed);
+
+/* Follows PSK_CHASE_LOADS pointers, `turns` times; returns the line it has come to. */
+void *psk_chase_walk(void *start, uint64_t turns);
+
+/* Does every line have exactly one predecessor, and point to the start of a line? `marks` is
+ * (n_lines + 7) / 8 bytes of scratch. Goes through memory in order. */
+bool psk_chase_is_permutation(const void *memory, size_t n_lines, size_t line_bytes,
+                              uint8_t *marks);
+/* The line that `steps` loads lead to. */
+const void *psk_chase_follow(const void *start, uint64_t steps);
+/* Loads until the start is reached again; 0 when that takes more than `limit`. */
+uint64_t psk_chase_lap(const void *start, uint64_t limit);
+
+#endif
