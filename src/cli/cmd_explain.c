@@ -35,9 +35,13 @@ static void say(const char *label, const char *text) {
 static const char *estimator(enum ps_bound bound) {
     switch (bound) {
     case PS_BOUND_CORE:
-        return "bound by the core: median of samples, each divided by the clock probed beside it "
+        return "bound by the core: 10th percentile of samples, each divided by the clock probed "
+               "beside "
+               "it "
                "and set to the "
-               "cluster's reference clock; median over runs (no clock known: as bound by memory)";
+               "cluster's reference clock (net values: median); mean of the faster half of the "
+               "runs "
+               "(no clock known: as bound by memory)";
     case PS_BOUND_MEMORY:
         return "bound by memory: 25th percentile of the samples' times; mean of the faster half of "
                "the runs";

@@ -45,7 +45,7 @@ enum ps_derivation {
 /* What limits a row, and with it the estimator (docs/METHOD.md). */
 enum ps_bound {
     PS_BOUND_AUTO, /* core or memory, by the case's memory request against the last private cache */
-    PS_BOUND_CORE, /* median of clock-normalised samples; median over runs */
+    PS_BOUND_CORE, /* 10th percentile of clock-normalised samples; mean of the lower half of runs */
     PS_BOUND_MEMORY, /* 25th percentile of raw samples; mean of the lower half of the runs */
     PS_BOUND_WAKE,   /* median of 10 ms samples; median over runs; 8 runs or more */
     PS_BOUND_DEVICE, /* mean of samples; mean over runs */
@@ -56,6 +56,7 @@ enum ps_stat {
     PS_STAT_AUTO,
     PS_STAT_MEDIAN,
     PS_STAT_P25,
+    PS_STAT_P10,
     PS_STAT_MIN,
     PS_STAT_MEAN,
     PS_STAT_LOWER_HALF, /* over runs only: mean of the ceil(n/2) fastest */

@@ -56,6 +56,7 @@ void ps_case_publish(struct ps_case *c, const char *metric, const char *page, co
     *published = (struct ps_published){.metric = metric,
                                        .page = page,
                                        .table = table,
+                                       .column = "result", /* what most pages call their one */
                                        .nth = 1,
                                        .comparable = comparable,
                                        .why = why};

@@ -222,7 +222,8 @@ static int take_single_events(struct ps_measuring *m, unsigned segment) {
             continue;
         }
         uint64_t read_ns = shared->port->read_ns;
-        ps_histogram_add(series->histogram, timing.ns > read_ns ? timing.ns - read_ns : 1);
+        uint64_t unit_ns = (timing.ns > read_ns ? timing.ns - read_ns : 0) / m->units[segment];
+        ps_histogram_add(series->histogram, unit_ns > 0 ? unit_ns : 1);
         series->n_events++;
     }
     return 0;

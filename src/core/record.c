@@ -21,6 +21,7 @@ struct resolved {
 static struct resolved bound_stats(enum ps_bound bound) {
     switch (bound) {
     case PS_BOUND_CORE:
+        return (struct resolved){bound, PS_STAT_P10, PS_STAT_LOWER_HALF};
     case PS_BOUND_WAKE:
         return (struct resolved){bound, PS_STAT_MEDIAN, PS_STAT_MEDIAN};
     case PS_BOUND_MEMORY:
@@ -50,12 +51,14 @@ static const struct ps_metric *measured_metric(const struct ps_bench *bench,
 }
 
 static struct resolved resolve(const struct ps_bench *bench, const struct ps_metric *metric,
-                               enum ps_bound case_bound) {
+                               const struct ps_case *c, enum ps_bound case_bound) {
     metric = measured_metric(bench, metric);
     struct resolved resolved =
         bound_stats(metric->bound != PS_BOUND_AUTO ? metric->bound : case_bound);
     if (metric->kind == PS_READING) /* readings are not slowed down by anybody: no low estimator */
         resolved.sample_stat = resolved.run_stat = PS_STAT_MEDIAN;
+    else if (bench->baseline != NULL && (bench->has_baseline == NULL || bench->has_baseline(c)))
+        resolved.sample_stat = PS_STAT_MEDIAN; /* of differences, which err to both sides */
     if (metric->sample_stat != PS_STAT_AUTO)
         resolved.sample_stat = metric->sample_stat;
     if (metric->run_stat != PS_STAT_AUTO)
@@ -145,8 +148,9 @@ static void write_place(struct ps_json_writer *json, const struct ps_place *plac
 }
 
 static void write_metric(struct ps_json_writer *json, const struct ps_bench *bench,
-                         const struct ps_metric *metric, enum ps_bound bound) {
-    struct resolved resolved = resolve(bench, metric, bound);
+                         const struct ps_metric *metric, const struct ps_case *c,
+                         enum ps_bound bound) {
+    struct resolved resolved = resolve(bench, metric, c, bound);
     bool derived = metric->kind == PS_DERIVED;
     ps_json_object_begin(json);
     ps_json_pair_string(json, "name", metric->name);
@@ -224,7 +228,7 @@ void ps_record_case(struct ps_json_writer *json, const struct ps_bench *bench,
     ps_json_key(json, "metrics");
     ps_json_array_begin(json);
     for (unsigned i = 0; i < bench->n_metrics; i++)
-        write_metric(json, bench, &bench->metrics[i], bound);
+        write_metric(json, bench, &bench->metrics[i], c, bound);
     ps_json_array_end(json);
     ps_json_key(json, "relations");
     ps_json_array_begin(json);

@@ -19,9 +19,13 @@ const char *ps_bound_name(enum ps_bound bound) {
 }
 
 const char *ps_stat_name(enum ps_stat stat) {
-    static const char *const names[] = {
-        [PS_STAT_AUTO] = "auto", [PS_STAT_MEDIAN] = "median", [PS_STAT_P25] = "p25",
-        [PS_STAT_MIN] = "min",   [PS_STAT_MEAN] = "mean",     [PS_STAT_LOWER_HALF] = "lower-half"};
+    static const char *const names[] = {[PS_STAT_AUTO] = "auto",
+                                        [PS_STAT_MEDIAN] = "median",
+                                        [PS_STAT_P25] = "p25",
+                                        [PS_STAT_P10] = "p10",
+                                        [PS_STAT_MIN] = "min",
+                                        [PS_STAT_MEAN] = "mean",
+                                        [PS_STAT_LOWER_HALF] = "lower-half"};
     return NAME(names, stat);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -136,14 +137,15 @@ static void measure_load(struct ps_job *job, struct ps_run_shared *shared, void 
 static void measure(struct ps_job *job, struct ps_run_shared *shared,
                     struct ps_witness_numbers *ret_numbers) {
     uint64_t scratch_bytes = ps_measure_scratch_bytes(job->bench, &job->settings);
-    void *scratch = malloc(scratch_bytes);
+    /* Populated: its pages are not to be faulted in between samples. */
+    void *scratch = mmap(NULL, scratch_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     struct ps_witness before, after;
     struct ps_cpu_set set;
-    if (!scratch) {
+    if (scratch == MAP_FAILED) {
         fail(shared, ENOMEM, "not enough memory for its samples");
         return;
     }
-    memset(scratch, 0, scratch_bytes); /* its pages are not to be faulted in between samples */
     set_of_job(job, &set);
     int fds_before = ps_count_fds();
     ps_witness_read("", &set, &before);

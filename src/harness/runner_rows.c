@@ -75,8 +75,8 @@ int ps_row_state_init(struct ps_row_state *state, const struct ps_plan_row *row,
             state->metrics[m].name = row->bench->metrics[m].name;
             state->metrics[m].counts = state->metrics[m].from = NULL; /* die with the sheet */
             if (!clock_trusted && c->metrics[m].bound == PS_BOUND_CORE) {
-                state->metrics[m].sample_stat = PS_STAT_P25; /* the estimator of an unknown clock */
-                state->metrics[m].run_stat = PS_STAT_LOWER_HALF;
+                if (state->metrics[m].sample_stat == PS_STAT_P10) /* as sheet/row_runs.c has it */
+                    state->metrics[m].sample_stat = PS_STAT_P25;
             }
         }
         state->capacity = row->runs_max + replacements_max(row);

@@ -109,18 +109,20 @@ static bool faster(const struct ps_rule_row *a, const struct ps_rule_row *b) {
 }
 
 /* The row that a relation is about, usable or, when there is no such, without a value; NULL: none.
- * Rows of one key are in the order of their threads. SCALING takes the fastest of those with the
+ * `anywhere`: no row of the same place is there, so one that has no place will do (a system call
+ * that needs no file, for one on a file of some target). Rows of one key are in the order of their threads. SCALING takes the fastest of those with the
  * fewest: on unequal cores that one sets the bound. */
-static const struct ps_rule_row *find_other(const struct ps_rule_check *check,
-                                            const struct ps_rule_row *row,
-                                            const struct ps_rule_relation *relation) {
+static const struct ps_rule_row *find_other_at(const struct ps_rule_check *check,
+                                               const struct ps_rule_row *row,
+                                               const struct ps_rule_relation *relation,
+                                               bool anywhere) {
     const struct ps_rule_row *best = NULL;
     bool scaling = relation->type == PS_SCALING;
     for (size_t at = lower_bound(check, row->source, relation->other); at < check->n; at++) {
         const struct ps_rule_row *other = check->order[at];
         if (compare_keys(other, row->source, relation->other) != 0)
             break;
-        if (other == row || !comparable_place(row, other))
+        if (other == row || !(anywhere ? other->place[0] == '\0' : comparable_place(row, other)))
             continue;
         bool better = !best || (usable(other) && !usable(best));
         if (!better && usable(other) && scaling)
@@ -131,6 +133,13 @@ static const struct ps_rule_row *find_other(const struct ps_rule_check *check,
             best = other;
     }
     return best;
+}
+
+static const struct ps_rule_row *find_other(const struct ps_rule_check *check,
+                                            const struct ps_rule_row *row,
+                                            const struct ps_rule_relation *relation) {
+    const struct ps_rule_row *other = find_other_at(check, row, relation, false);
+    return other ? other : find_other_at(check, row, relation, true);
 }
 
 static void check_relation(struct ps_rule_check *check, const struct ps_rule_row *row,

@@ -92,7 +92,7 @@ void ps_row_take_runs(struct ps_row *row, const struct ps_sheet_metric *metric,
     if (row->normalised && clock->fixed_mhz <= 0.0)
         row->normalised = enough_have_clock(row);
     if (wanted && !row->normalised) {
-        if (row->metric.sample_stat == PS_STAT_MEDIAN)
+        if (row->metric.sample_stat == PS_STAT_P10)
             row->metric.sample_stat = PS_STAT_P25;
         if (row->metric.run_stat == PS_STAT_MEDIAN)
             row->metric.run_stat = PS_STAT_LOWER_HALF;

@@ -69,6 +69,8 @@ static double histogram_stat(enum ps_stat stat, const struct ps_histogram *histo
         return (double)histogram->min;
     case PS_STAT_MEAN:
         return histogram_mean(histogram);
+    case PS_STAT_P10:
+        return ps_histogram_quantile(histogram, 0.10);
     case PS_STAT_P25:
         return ps_histogram_quantile(histogram, 0.25);
     default:

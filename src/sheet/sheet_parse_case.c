@@ -111,11 +111,15 @@ int ps_sheet_take_table(struct ps_sheet *sheet, const struct ps_json *record,
 /* ---- Parts of a case ------------------------------------------------------------------------ */
 
 static void bound_stats(enum ps_bound bound, unsigned *sample_stat, unsigned *run_stat) {
-    bool low = bound == PS_BOUND_MEMORY, mean = bound == PS_BOUND_DEVICE;
+    bool core = bound == PS_BOUND_CORE, memory = bound == PS_BOUND_MEMORY;
+    bool mean = bound == PS_BOUND_DEVICE;
     if (*sample_stat == PS_STAT_AUTO)
-        *sample_stat = low ? PS_STAT_P25 : mean ? PS_STAT_MEAN : PS_STAT_MEDIAN;
+        *sample_stat = core     ? PS_STAT_P10
+                       : memory ? PS_STAT_P25
+                       : mean   ? PS_STAT_MEAN
+                                : PS_STAT_MEDIAN;
     if (*run_stat == PS_STAT_AUTO)
-        *run_stat = low ? PS_STAT_LOWER_HALF : mean ? PS_STAT_MEAN : PS_STAT_MEDIAN;
+        *run_stat = core || memory ? PS_STAT_LOWER_HALF : mean ? PS_STAT_MEAN : PS_STAT_MEDIAN;
 }
 
 static int take_metric(struct ps_sheet *sheet, const struct ps_json *json,

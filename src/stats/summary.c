@@ -169,6 +169,8 @@ double ps_stat(enum ps_stat stat, const double *values, size_t n) {
         return ps_median(values, n);
     case PS_STAT_P25:
         return quantile(values, n, 0.25);
+    case PS_STAT_P10:
+        return quantile(values, n, 0.10);
     case PS_STAT_MIN:
         return minimum(values, n);
     case PS_STAT_MEAN:

@@ -122,7 +122,7 @@ int ps_cpu_list_parse(const char *text, struct ps_cpu_set *ret_set) {
 
 void ps_cpu_list_format(const struct ps_cpu_set *set, char *text, size_t size_bytes) {
     static const char cut[] = "...";
-    size_t length = 0;
+    size_t length = 0, cut_at = 0; /* behind the last item that leaves room for the mark */
     if (size_bytes == 0) {
         return;
     }
@@ -136,16 +136,16 @@ void ps_cpu_list_format(const struct ps_cpu_set *set, char *text, size_t size_by
         int n = last > first
                     ? snprintf(item, sizeof item, "%s%d-%d", length ? "," : "", first, last)
                     : snprintf(item, sizeof item, "%s%d", length ? "," : "", first);
-        /* Room is kept for the mark of a cut unless this is the end. */
-        size_t reserve = next >= 0 ? sizeof cut : 1;
-        if (n < 0 || length + (size_t)n + reserve > size_bytes) {
-            if (size_bytes - length >= sizeof cut) {
-                memcpy(text + length, cut, sizeof cut);
-            }
+        if (n < 0 || length + (size_t)n + 1 > size_bytes) {
+            bool marked = size_bytes - cut_at >= sizeof cut;
+            memcpy(text + cut_at, marked ? cut : "", marked ? sizeof cut : 1);
             return;
         }
         memcpy(text + length, item, (size_t)n + 1);
         length += (size_t)n;
+        if (size_bytes - length >= sizeof cut) {
+            cut_at = length;
+        }
         first = next;
     }
 }

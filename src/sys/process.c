@@ -42,6 +42,8 @@
 #define FDS_MAX 65536
 /* Killed processes are gone in milliseconds unless a device holds them. */
 #define REAP_NS 2000000000u
+/* Before they are killed, what cleans up after a dead process (sys/scratch_file.h) has so long. */
+#define GRACE_NS 100000000u
 
 struct linux_dirent64_head { /* what getdents64 fills in */
     uint64_t inode;
@@ -228,6 +230,7 @@ struct leftovers {
     const struct ps_child *child;
     unsigned reaped;
     unsigned seen; /* in one pass */
+    uint64_t kill_at_ns;
 };
 
 static void clear_away(pid_t pid, void *argument) {
@@ -238,7 +241,9 @@ static void clear_away(pid_t pid, void *argument) {
         }
     }
     left->seen++;
-    kill(pid, SIGKILL);
+    if (ps_now_ns() >= left->kill_at_ns) {
+        kill(pid, SIGKILL);
+    }
     left->reaped += waitpid(pid, NULL, WNOHANG | __WALL) == pid;
 }
 
@@ -346,6 +351,7 @@ int ps_child_wait(struct ps_child *child, uint64_t deadline_ns, int *ret_wait_st
 unsigned ps_child_kill(struct ps_child *child) {
     struct leftovers left = {.child = child};
     uint64_t deadline_ns = ps_now_ns() + REAP_NS;
+    left.kill_at_ns = ps_now_ns() + GRACE_NS;
     int status;
     if (child->pid <= 0) {
         return 0;

@@ -138,7 +138,8 @@ static void test_case(void **state) {
         "\"factor\":1,"
         "\"tolerance\":0.1,\"cause\":\"another\"}],\"published\":[{\"metric\":\"bandwidth\","
         "\"page\":"
-        "\"am62l\",\"table\":\"lmbench\",\"row\":\"bw_mem-rd-16mb\",\"column\":null,\"nth\":1,"
+        "\"am62l\",\"table\":\"lmbench\",\"row\":\"bw_mem-rd-16mb\",\"column\":\"result\",\"nth\":"
+        "1,"
         "\"comparable\":\"approx\",\"why\":\"why\"}]}\n");
 }
 
@@ -160,7 +161,7 @@ static void test_case_that_will_not_run(void **state) {
 static void test_estimators(void **state) {
     (void)state;
     static const char *const expected[] = {
-        [PS_BOUND_CORE] = "\"bound\":\"core\",\"sample_stat\":\"median\",\"run_stat\":\"median\"",
+        [PS_BOUND_CORE] = "\"bound\":\"core\",\"sample_stat\":\"p10\",\"run_stat\":\"lower-half\"",
         [PS_BOUND_MEMORY] =
             "\"bound\":\"memory\",\"sample_stat\":\"p25\",\"run_stat\":\"lower-half\"",
         [PS_BOUND_WAKE] = "\"bound\":\"wake\",\"sample_stat\":\"median\",\"run_stat\":\"median\"",

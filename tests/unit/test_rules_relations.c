@@ -182,6 +182,11 @@ static void test_not_checked(void **ignored) {
     assert_int_equal(check(rows, 2), 0);
     rows[1].place = "";
     assert_int_equal(check(rows, 2), 1);
+    rows[0].place = "@tmpfs"; /* a row without a place stands for all */
+    assert_int_equal(check(rows, 2), 1);
+    rows[1].place = "@emmc";
+    assert_int_equal(check(rows, 2), 0);
+    rows[0].place = rows[1].place = "";
     rows[0].below_resolution = true; /* takes no part */
     assert_int_equal(check(rows, 2), 0);
     assert_int_equal(n_findings, 0);

@@ -215,9 +215,13 @@ static void test_throttled(void **ignored) {
 static void test_below_resolution(void **ignored) {
     (void)ignored;
     struct sheet_text *text = sheet_text_new(",\"reference_mhz\":{\"0\":1000}");
-    put_row(text, "a", "ns", "time", "core", "");
+    put_case(text, "a", "", "");
+    put_metric(text, "m", "ns", "time", "core", ",\"sample_stat\":\"median\"");
+    end_case(text, "");
     put_row(text, "b", "MB/s", "rate", "memory", "");
-    put_row(text, "c", "ns", "time", "core", "");
+    put_case(text, "c", "", "");
+    put_metric(text, "m", "ns", "time", "core", ",\"sample_stat\":\"median\"");
+    end_case(text, "");
     for (unsigned i = 0; i < 3; i++) {
         begin_run(text, "a", 1000, ""); /* overhead 60, body 50 */
         put(text,
