@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,12 @@ int ps_finish_stdout(int code) {
     bad = ferror(stdout) || bad;
     if (!bad)
         return code;
-    if (error != EPIPE && error != 0)
-        ps_complain("cannot write to stdout: %s", strerror(error));
+    struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    /* An earlier write failed, and what it was has been forgotten. */
+    if (error == 0 && poll(&reader, 1, 0) == 1 && reader.revents & POLLERR)
+        error = EPIPE;
+    if (error != EPIPE)
+        ps_complain("cannot write to stdout%s%s", error ? ": " : "", error ? strerror(error) : "");
     return error == EPIPE ? code : PS_EXIT_FAILED;
 }
 

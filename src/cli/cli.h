@@ -20,7 +20,8 @@ struct ps_verb;
 struct ps_invocation {
     const struct ps_verb *verb; /* NULL: none was named */
     struct ps_arguments arguments;
-    const char *root; /* "" or --root */
+    const char *root;    /* "" or --root */
+    const char *program; /* as it was called; NULL: nobody said */
     bool quiet;
 };
 

@@ -32,27 +32,70 @@ static void say(const char *label, const char *text) {
     putchar('\n');
 }
 
-static const char *estimator(enum ps_bound bound) {
+/* Of a bound: what it is for, what is taken of the samples of a run, and what over runs. */
+struct estimator {
+    const char *bound, *samples, *runs, *more;
+};
+
+static struct estimator estimator_of(enum ps_bound bound) {
     switch (bound) {
     case PS_BOUND_CORE:
-        return "bound by the core: 10th percentile of samples, each divided by the clock probed "
-               "beside "
-               "it "
-               "and set to the "
-               "cluster's reference clock (net values: median); mean of the faster half of the "
-               "runs "
-               "(no clock known: as bound by memory)";
+        return (struct estimator){
+            "the core",
+            "10th percentile of the samples, each divided by the clock probed beside it and set to "
+            "the cluster's reference clock (net values: median)",
+            "mean of the faster half", " (no clock known: as bound by memory)"};
     case PS_BOUND_MEMORY:
-        return "bound by memory: 25th percentile of the samples' times; mean of the faster half of "
-               "the runs";
+        return (struct estimator){"memory", "25th percentile of the samples' times",
+                                  "mean of the faster half", ""};
     case PS_BOUND_WAKE:
-        return "bound by wake-ups: median of samples of 10 ms; median over runs";
+        return (struct estimator){"wake-ups", "median of samples of 10 ms", "median", ""};
     case PS_BOUND_DEVICE:
-        return "bound by a device: mean of the samples; mean over runs";
+        return (struct estimator){"a device", "mean of the samples", "mean", ""};
     case PS_BOUND_AUTO:
         break;
     }
-    return "core or memory, by the footprint against the last private cache";
+    return (struct estimator){"core or memory, by the footprint against the last private cache",
+                              "as that has it", "as that has it", ""};
+}
+
+/* Only what holds: a metric's own statistic stands in the place of its bound's. */
+static void explain_timed(const struct ps_metric *metric, enum ps_bound bound) {
+    static const char *const stats[] = {
+        [PS_STAT_MEDIAN] = "median",       [PS_STAT_P25] = "25th percentile",
+        [PS_STAT_P10] = "10th percentile", [PS_STAT_MIN] = "fastest",
+        [PS_STAT_MEAN] = "mean",           [PS_STAT_LOWER_HALF] = "mean of the faster half",
+    };
+    char text[400], samples[80];
+    struct estimator estimator = estimator_of(bound);
+    bool own_samples = metric->sample_stat != PS_STAT_AUTO;
+    bool own_runs = metric->run_stat != PS_STAT_AUTO;
+    if (own_samples) {
+        snprintf(samples, sizeof(samples), "%s of the samples", stats[metric->sample_stat]);
+        estimator.samples = samples;
+    }
+    if (own_runs)
+        estimator.runs = stats[metric->run_stat];
+    snprintf(text, sizeof(text), "bound by %s; in a run: %s; over runs: %s%s", estimator.bound,
+             estimator.samples, estimator.runs, own_samples && own_runs ? "" : estimator.more);
+    say("value", text);
+}
+
+static bool counts_bytes(enum ps_unit unit) {
+    return unit == PS_UNIT_MB_PER_S || unit == PS_UNIT_KB_PER_S || unit == PS_UNIT_MIB_PER_S;
+}
+
+/* A floor of a byte or a flop is a part of a cycle: said the other way round. */
+static void explain_floor(const struct ps_metric *metric) {
+    static const char after[] = "cannot have been done: suspect";
+    char text[200];
+    if (metric->floor_cycles >= 1)
+        snprintf(text, sizeof(text), "work in less than %.3g cycles %s", metric->floor_cycles,
+                 after);
+    else
+        snprintf(text, sizeof(text), "work in less than 1 cycle per %.0f %s %s",
+                 1 / metric->floor_cycles, counts_bytes(metric->unit) ? "bytes" : "units", after);
+    say("floor", text);
 }
 
 static void explain_estimator(const struct ps_metric *metric, enum ps_bound bound) {
@@ -70,15 +113,7 @@ static void explain_estimator(const struct ps_metric *metric, enum ps_bound boun
     if (metric->kind == PS_READING)
         say("value", "median of a run's events; median over runs");
     else
-        say("value", estimator(bound));
-    if (metric->kind != PS_READING &&
-        (metric->sample_stat != PS_STAT_AUTO || metric->run_stat != PS_STAT_AUTO)) {
-        snprintf(text, sizeof(text), "but here: in a run %s, over runs %s",
-                 metric->sample_stat == PS_STAT_AUTO ? "as above"
-                                                     : ps_stat_name(metric->sample_stat),
-                 metric->run_stat == PS_STAT_AUTO ? "as above" : ps_stat_name(metric->run_stat));
-        say("", text);
-    }
+        explain_timed(metric, bound);
 }
 
 static void explain_metric(const struct ps_metric *metric, enum ps_bound bound) {
@@ -91,11 +126,8 @@ static void explain_metric(const struct ps_metric *metric, enum ps_bound bound) 
     if (metric->counts)
         say("counts", metric->counts);
     explain_estimator(metric, metric->bound != PS_BOUND_AUTO ? metric->bound : bound);
-    if (metric->floor_cycles > 0) {
-        snprintf(text, sizeof(text), "below %.3g cycles the work cannot have been done: suspect",
-                 metric->floor_cycles);
-        say("floor", text);
-    }
+    if (metric->floor_cycles > 0)
+        explain_floor(metric);
     if (metric->depends != PS_DEPENDS_NOTHING)
         say("depends on", ps_depends_name(metric->depends));
     if (metric->method > 1) {
@@ -262,7 +294,9 @@ int ps_cmd_explain(struct ps_invocation *invocation) {
             if (!is_table && row_is(setup.plan.rows[i].id, id))
                 explain_row(&setup.plan.rows[i], metric);
         if (is_table)
-            printf("\n%zu rows; 'perfsheet list %s' names them\n", setup.plan.n_rows, table);
+            printf("\n%zu row%s; 'perfsheet list %s' names %s\n", setup.plan.n_rows,
+                   setup.plan.n_rows == 1 ? "" : "s", table,
+                   setup.plan.n_rows == 1 ? "it" : "them");
     }
     ps_setup_done(&setup);
     return ps_finish_stdout(code);

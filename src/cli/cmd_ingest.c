@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/ingest.h"
@@ -19,6 +20,26 @@ static void tell_counts(const struct ps_invocation *invocation,
         ps_tell(invocation, "%llu frames damaged, %llu missing, %llu lines lost, %llu malformed",
                 (unsigned long long)counts->damaged, (unsigned long long)counts->missing,
                 (unsigned long long)counts->lost_lines, (unsigned long long)counts->malformed);
+}
+
+/* A row whose runs did not come is aborted in the sheet; why, only the stream could say. */
+static int judge_end(const char *input, const struct ps_ingest_counts *counts) {
+    if (counts->whole)
+        return PS_EXIT_OK;
+    if (!counts->finished)
+        ps_complain("%s: the stream ended early: %llu of %llu runs", input,
+                    (unsigned long long)counts->runs, (unsigned long long)counts->said_runs);
+    else
+        ps_complain("%s: lines were lost: %llu of %llu cases, %llu of %llu runs", input,
+                    (unsigned long long)counts->cases, (unsigned long long)counts->said_cases,
+                    (unsigned long long)counts->runs, (unsigned long long)counts->said_runs);
+    return PS_EXIT_FAILED;
+}
+
+static void remove_empty(const char *path, int fd) {
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        (void)unlink(path);
 }
 
 int ps_cmd_ingest(struct ps_invocation *invocation) {
@@ -54,7 +75,9 @@ int ps_cmd_ingest(struct ps_invocation *invocation) {
     else if (error && error != -EPIPE)
         ps_complain("%s: %s", input, strerror(-error));
     if (!error)
-        code = PS_EXIT_OK;
+        code = judge_end(input, &counts);
+    else if (output_fd > STDOUT_FILENO)
+        remove_empty(output, output_fd);
 out:
     if (input_fd > STDIN_FILENO)
         close(input_fd);

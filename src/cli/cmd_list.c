@@ -15,15 +15,9 @@ static void write_published(struct ps_json_writer *json, const struct ps_plan_ro
         const struct ps_published *published = &row->c.published[i];
         if (strcmp(published->metric, metric) != 0)
             continue;
-        ps_json_object_begin(json);
-        ps_json_pair_string(json, "page", published->page);
-        ps_json_pair_string(json, "table", published->table);
-        ps_json_pair_string(json, "row", published->row);
-        ps_json_pair_string(json, "column", published->column);
-        ps_json_pair_u64(json, "nth", published->nth);
-        ps_json_pair_string(json, "comparable", ps_comparable_name(published->comparable));
-        ps_json_pair_string(json, "why", published->why);
-        ps_json_object_end(json);
+        ps_record_published(json, NULL, published->page, published->table, published->row,
+                            published->column, published->nth, published->comparable,
+                            published->why);
     }
     ps_json_array_end(json);
 }

@@ -22,8 +22,14 @@ static int read_sheets(const struct ps_arguments *arguments, struct ps_sheet **s
             ps_complain("%s:%zu:%zu: %s", path, where.line, where.column, where.what);
             return PS_EXIT_FAILED;
         }
-        if (!error && i > 0)
+        if (!error && i > 0) {
+            size_t before = sheets[0]->n_repeated;
             error = ps_sheet_merge(sheets[0], sheets[i]);
+            size_t repeated = sheets[0]->n_repeated - before;
+            if (repeated > 0)
+                ps_complain("%s: %zu of its %zu runs are in a sheet before it: they count once",
+                            path, repeated, sheets[i]->n_runs);
+        }
         if (error) {
             ps_complain("%s: %s", path, strerror(-error));
             return PS_EXIT_FAILED;
@@ -84,6 +90,7 @@ int ps_cmd_report(struct ps_invocation *invocation) {
             .path = arguments->n_words == 1 && strcmp(arguments->words[0], "-") != 0
                         ? arguments->words[0]
                         : NULL,
+            .program = invocation->program,
         };
         int error = print(sheets[0], format, &options, stream);
         if (error) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/resume.h"
 #include "cli/run_sheet.h"
 #include "cli/run_watch.h"
 #include "cli/setup.h"
@@ -29,20 +30,21 @@ struct run {
     struct ps_setup setup;
     struct ps_guard *guard;
     struct ps_run_sheet sheet;
-    bool opened;
+    bool printed; /* the page, which says where the sheet is */
 };
 
 /* ---- Arguments in the sheet ------------------------------------------------------------------ */
 
-/* Options that have a part in the plan, and are kept in the sheet; `private` ones name places on
- * this machine and are left out of an anonymous sheet. */
+/* Options that are kept in the sheet; `private` ones name places on this machine and are left out
+ * of an anonymous sheet; `plans` ones make other rows or other runs of them. */
 static const struct {
     const char *name;
-    bool private;
+    bool private, plans;
 } kept_options[] = {
-    {"quick", false},     {"thorough", false}, {"budget", false},    {"cpus", false},
-    {"threads", false},   {"seed", false},     {"board-file", true}, {"target", true},
-    {"fix-clock", false}, {"strict", false},   {"cpu-load", false},
+    {"quick", false, true},     {"thorough", false, true},  {"budget", false, true},
+    {"cpus", false, true},      {"threads", false, true},   {"seed", false, false},
+    {"board-file", true, true}, {"target", true, true},     {"fix-clock", false, false},
+    {"strict", false, false},   {"cpu-load", false, false},
 };
 
 static bool is_kept(const char *name, bool anonymise) {
@@ -50,6 +52,19 @@ static bool is_kept(const char *name, bool anonymise) {
         if (strcmp(kept_options[i].name, name) == 0)
             return !(anonymise && kept_options[i].private);
     return false;
+}
+
+static bool plans(const char *name) {
+    for (size_t i = 0; i < sizeof(kept_options) / sizeof(kept_options[0]); i++)
+        if (strcmp(kept_options[i].name, name) == 0)
+            return kept_options[i].plans;
+    return false;
+}
+
+/* On this command line or on the one that the sheet was begun with. */
+static bool is_given(const struct run *run, const char *name) {
+    return ps_option_given(run->arguments, name) ||
+           ps_option_given(&run->invocation->arguments, name);
 }
 
 /* The words for plan.args. Free each "--name=value" and the array. */
@@ -86,7 +101,7 @@ static int stored_arguments(struct run *run) {
     char why[200];
     bool says = own->n_words > 0;
     for (size_t i = 0; i < own->n_given; i++)
-        says = says || is_kept(own->given[i].option->name, false);
+        says = says || plans(own->given[i].option->name);
     run->arguments = own;
     if (says || !args || args->type != PS_JSON_ARRAY)
         return PS_EXIT_OK;
@@ -113,9 +128,32 @@ static int stored_arguments(struct run *run) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static int read_done(struct run *run, const char *path) {
+static uint64_t stored_seed(const struct run *run) {
+    return ps_json_get_u64(ps_json_get(run->done->header, "plan"), "seed", 0);
+}
+
+static int check_seed(const struct run *run, const char *path) {
+    uint64_t seed = stored_seed(run), own;
+    char why[200];
+    if (ps_option_number(&run->invocation->arguments, "seed", 1, UINT64_MAX, seed, &own, why,
+                         sizeof(why)))
+        return ps_usage(run->invocation, "%s", why);
+    if (own == seed)
+        return PS_EXIT_OK;
+    return ps_usage(run->invocation, "%s was begun with --seed %llu, and is finished with it", path,
+                    (unsigned long long)seed);
+}
+
+/* `lock`: it is to be written; nobody else does from here on. */
+static int read_done(struct run *run, const char *path, bool lock) {
     struct ps_sheet_error where = {0};
-    int error = ps_sheet_read(path, &run->done, &where);
+    if (lock) {
+        int code = ps_run_sheet_lock(path, &run->sheet);
+        if (code)
+            return code;
+    }
+    int error = lock ? ps_run_sheet_read(&run->sheet, &run->done, &where)
+                     : ps_sheet_read(path, &run->done, &where);
     if (error == -EINVAL)
         ps_complain("%s:%zu:%zu: %s", path, where.line, where.column, where.what);
     else if (error)
@@ -124,6 +162,18 @@ static int read_done(struct run *run, const char *path) {
         ps_complain("%s has no header: it cannot be resumed", path);
     else
         return stored_arguments(run);
+    return PS_EXIT_FAILED;
+}
+
+static int check_done(const struct run *run, const char *path) {
+    const char *hash = ps_json_get_string(ps_json_get(run->done->header, "plan"), "hash", "");
+    int code = ps_resume_check(run->done, run->setup.environment, path);
+    if (code || strcmp(hash, run->setup.plan.hash) == 0)
+        return code;
+    ps_complain(
+        "%s was measured by another plan (%s, here %s): other rows, methods or settings. It "
+        "can be finished only with the same arguments, where the same rows can run.",
+        path, hash, run->setup.plan.hash);
     return PS_EXIT_FAILED;
 }
 
@@ -176,24 +226,13 @@ static void tell_plan(const struct run *run) {
 static int open_sheet(struct run *run, const char *resume) {
     int code, error = 0;
     if (resume) {
-        const char *hash = ps_json_get_string(ps_json_get(run->done->header, "plan"), "hash", "");
-        if (strcmp(hash, run->setup.plan.hash) != 0) {
-            ps_complain(
-                "%s was measured by another plan (%s, here %s): other rows, methods or settings. "
-                "It can be "
-                "finished only by the same program, on the same machine, with the same arguments.",
-                resume, hash, run->setup.plan.hash);
-            return PS_EXIT_FAILED;
-        }
-        code = ps_run_sheet_reopen(run->invocation, resume, &run->sheet);
-        run->opened = code == PS_EXIT_OK;
-        return code;
+        code = check_done(run, resume);
+        return code ? code : ps_run_sheet_continue(&run->sheet, &run->setup, run->done);
     }
     code = ps_run_sheet_open(run->invocation, run->setup.environment,
                              ps_option_value(&run->invocation->arguments, "output"), &run->sheet);
     if (code)
         return code;
-    run->opened = true;
     size_t n;
     char **args = kept_args(run->arguments, &n);
     if (!args)
@@ -218,7 +257,7 @@ static int measure(struct run *run) {
                     : quick                     ? QUICK_BUDGET_S
                                                 : 0,
         .to_stdout = run->sheet.to_stdout,
-        .soak = ps_option_given(run->arguments, "cpu-load"),
+        .soak = is_given(run, "cpu-load"),
         .progress = ps_watch_progress,
         .disturbed = ps_watch_disturbed,
         .context = &watch,
@@ -235,7 +274,7 @@ static int measure(struct run *run) {
     return error;
 }
 
-static void print_page(const struct run *run, const struct ps_sheet *content) {
+static void print_page(struct run *run, const struct ps_sheet *content) {
     FILE *stream = run->sheet.to_stdout ? stderr : stdout;
     if (run->sheet.to_stdout && run->invocation->quiet)
         return;
@@ -245,9 +284,12 @@ static void print_page(const struct run *run, const struct ps_sheet *content) {
         .colour = ps_stream_colour(stream),
         .width = ps_stream_width(stream),
         .path = run->sheet.path[0] ? run->sheet.path : NULL,
+        .program = run->invocation->program,
     };
     if (ps_report_terminal(content, &options, stream) < 0)
         ps_complain("not enough memory for the page");
+    else
+        run->printed = true;
 }
 
 /* From runs to results, to the sheet's end and the page. `error` is how the measuring ended. */
@@ -264,16 +306,25 @@ static int close_sheet(struct run *run, int error) {
                     read_error == -EINVAL ? where.what : strerror(-read_error));
         return PS_EXIT_FAILED;
     }
-    code = ps_results_exit_code(content, ps_option_given(run->arguments, "strict"));
+    code = ps_results_exit_code(content, is_given(run, "strict"));
     if (error && error != -EINTR)
         code = PS_EXIT_FAILED;
     int end_error =
         ps_run_sheet_end(&run->sheet, content, ps_signal_seen ? 128 + ps_signal_seen : code);
-    if (!end_error)
-        content->incomplete = content->truncated = false;
-    else if (!error && end_error != -EPIPE)
+    if (!end_error) {
+        content->incomplete = content->n_cases < run->setup.plan.n_rows;
+        content->truncated = false;
+    }
+    if (end_error && !error && end_error != -EPIPE)
         ps_complain("cannot write the sheet's end: %s", strerror(-end_error));
-    if (end_error)
+    bool gone = ps_run_sheet_gone(&run->sheet);
+    if (gone) {
+        ps_complain("%s is gone: it was deleted while it was being written. What was measured is "
+                    "in no file; the page follows",
+                    run->sheet.path);
+        run->sheet.path[0] = 0;
+    }
+    if (end_error || gone)
         code = PS_EXIT_FAILED;
     if (error != -EPIPE && end_error != -EPIPE)
         print_page(run, content);
@@ -283,18 +334,15 @@ static int close_sheet(struct run *run, int error) {
 
 static int run_plan(struct run *run, const char *resume) {
     int code = open_sheet(run, resume);
-    if (code && !run->opened)
+    if (code)
         return code;
-    if (!code) {
-        tell_plan(run);
-        ps_environment_notes(run->setup.environment, ps_tell_note, run->invocation);
-        if (resume)
-            ps_tell(run->invocation, "%zu runs are there already", run->done->n_runs);
-        code = close_sheet(run, measure(run));
-        if (!run->sheet.to_stdout)
-            ps_tell(run->invocation, "the sheet is %s", run->sheet.path);
-    }
-    ps_run_sheet_done(&run->sheet);
+    tell_plan(run);
+    ps_environment_notes(run->setup.environment, ps_tell_note, run->invocation);
+    if (resume)
+        ps_tell(run->invocation, "%zu runs are there already", run->done->n_runs);
+    code = close_sheet(run, measure(run));
+    if (run->sheet.path[0] && !run->printed)
+        ps_tell(run->invocation, "the sheet is %s", run->sheet.path);
     return code;
 }
 
@@ -305,16 +353,18 @@ static int prepare_and_run(struct run *run, const char *resume) {
     uint64_t seed = 0;
     int code;
     if (resume) {
-        code = read_done(run, resume);
+        code = read_done(run, resume, !dry && !golden);
+        if (!code)
+            code = check_seed(run, resume);
         if (code)
             return code;
-        seed = (uint64_t)ps_json_get_i64(ps_json_get(run->done->header, "plan"), "seed", 0);
+        seed = stored_seed(run);
     }
     if (!dry) {
         (void)ps_journal_recover(NULL, ps_tell_note, invocation);
         ps_signals_watch();
     }
-    if (!dry && !golden && ps_option_given(run->arguments, "fix-clock")) {
+    if (!dry && !golden && is_given(run, "fix-clock")) {
         code = fix_clock(run);
         if (code)
             return code;
@@ -343,6 +393,7 @@ int ps_cmd_run(struct ps_invocation *invocation) {
     int code = prepare_and_run(&run, resume);
     if (run.guard)
         (void)ps_guard_finish(run.guard, ps_tell_note, invocation);
+    ps_run_sheet_done(&run.sheet);
     ps_setup_done(&run.setup);
     ps_sheet_free(run.done);
     ps_arguments_done(&run.stored);

@@ -100,7 +100,11 @@ void ps_help(FILE *stream, const struct ps_verb *verb) {
         fprintf(stream, "  %d  ", exit_codes[i].code);
         print_wrapped(stream, exit_codes[i].meaning, 5, 5);
     }
-    fputs("\nBegin with: perfsheet run --quick\n", stream);
+    fputs("\nFor packagers:\n"
+          "  perfsheet --man         the man page, in roff\n"
+          "  perfsheet --completion  what bash completes after perfsheet\n"
+          "\nBegin with: perfsheet run --quick\n",
+          stream);
 }
 
 /* ---- Man page -------------------------------------------------------------------------------- */
@@ -171,6 +175,7 @@ void ps_man_page(FILE *stream) {
         fprintf(stream, ".TP\n%d\n", exit_codes[i].code);
         roff(stream, exit_codes[i].meaning);
     }
+    fputs(".PP\n", stream); /* no part of the last status */
     roff(stream, "On SIGINT, SIGTERM and SIGHUP the sheet is closed and the program dies of the "
                  "same signal.");
     fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colours when set\n.TP\nCOLUMNS\nwidth of the page\n"

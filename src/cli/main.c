@@ -11,17 +11,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/help.h"
 #include "harness/child.h"
 #include "harness/environment.h"
 
-/* A file opened as fd 0, 1 or 2 would be taken for a standard stream. */
+/* A file opened as fd 0, 1 or 2 would be taken for a standard stream. What takes the place of one
+ * that was closed can be read, to nothing, but not written: output that nobody gets is an error. */
 static void open_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)!open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+            (void)!open("/dev/null", O_RDONLY);
 }
 
 static int print_version(void) {
@@ -62,6 +64,9 @@ static int run_verb(struct ps_invocation *invocation, int argc, char **argv) {
 
     const char *root = ps_option_value(&invocation->arguments, "root");
     invocation->root = root ? root : "";
+    struct stat status;
+    if (root && stat(root, &status) == 0 && !S_ISDIR(status.st_mode))
+        return ps_usage(invocation, "--root %s is not a directory", root);
     if (root && access(root, R_OK | X_OK) < 0)
         return ps_usage(invocation, "--root %s: %s", root, strerror(errno));
     invocation->quiet = ps_option_given(&invocation->arguments, "quiet");
@@ -88,7 +93,7 @@ int main(int argc, char **argv) {
         ps_completion(stdout);
         return ps_finish_stdout(PS_EXIT_OK);
     }
-    struct ps_invocation invocation = {.root = ""};
+    struct ps_invocation invocation = {.root = "", .program = argc > 0 ? argv[0] : NULL};
     if (ps_arguments_init(&invocation.arguments, argc) < 0) {
         ps_complain("not enough memory");
         return PS_EXIT_FAILED;

@@ -128,6 +128,11 @@ static int parse_option(struct ps_arguments *arguments, const struct ps_option *
         }
         value = argv[at++];
     }
+    if (value && !*value) {
+        snprintf(why, why_bytes, "--%s wants a value, not nothing: %s", option->name,
+                 option->argument);
+        return -EINVAL;
+    }
     arguments->given[arguments->n_given++] = (struct ps_given){option, value};
     return at;
 }

@@ -130,20 +130,30 @@ int ps_run_sheet_open(const struct ps_invocation *invocation,
 }
 
 /* Bytes up to the first record that is made of runs, or the last newline. */
-static int length_of_runs(const char *path, off_t *ret_length) {
+static int length_of_runs(int fd, off_t *ret_length) {
     char *line = NULL;
     size_t line_bytes = 0;
     ssize_t n;
     off_t length = 0;
     int error = 0;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return -errno;
+    int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    FILE *file = own_fd < 0 ? NULL : fdopen(own_fd, "r");
+    if (!file) {
+        error = -errno;
+        if (own_fd >= 0)
+            close(own_fd);
+        return error;
+    }
+    rewind(file);
     while (!error && (n = getline(&line, &line_bytes, file)) > 0 && line[n - 1] == '\n') {
         struct ps_json_document *document = NULL;
         const struct ps_json *root;
         struct ps_json_error where;
         error = ps_json_parse(line, (size_t)n - 1, &document, &root, &where);
+        if (error == -EINVAL) { /* the reader has let it pass: the last one, of lost blocks */
+            error = 0;
+            break;
+        }
         if (error)
             break;
         const char *type = ps_json_get_string(root, "type", "");
@@ -160,11 +170,8 @@ static int length_of_runs(const char *path, off_t *ret_length) {
     return error;
 }
 
-int ps_run_sheet_reopen(const struct ps_invocation *invocation, const char *path,
-                        struct ps_run_sheet *ret_sheet) {
-    off_t length = 0;
+int ps_run_sheet_lock(const char *path, struct ps_run_sheet *ret_sheet) {
     int error = 0;
-    (void)invocation;
     memset(ret_sheet, 0, sizeof(*ret_sheet));
     snprintf(ret_sheet->path, sizeof(ret_sheet->path), "%s", path);
     ret_sheet->output.fd = open(path, O_RDWR | O_CLOEXEC);
@@ -172,10 +179,6 @@ int ps_run_sheet_reopen(const struct ps_invocation *invocation, const char *path
         error = -errno;
     else if (flock(ret_sheet->output.fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         error = -EBUSY;
-    if (!error)
-        error = length_of_runs(path, &length);
-    if (!error && ftruncate(ret_sheet->output.fd, length) < 0)
-        error = -errno;
     if (!error)
         return PS_EXIT_OK;
     ps_complain("%s: %s", path,
@@ -190,6 +193,12 @@ void ps_run_sheet_done(struct ps_run_sheet *sheet) {
         close(sheet->output.copy_fd);
     sheet->output.fd = -1;
     sheet->output.copy_fd = 0;
+}
+
+bool ps_run_sheet_gone(const struct ps_run_sheet *sheet) {
+    struct stat status;
+    return sheet->path[0] && fstat(sheet->output.fd, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_nlink == 0;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -234,6 +243,7 @@ int ps_run_sheet_begin(struct ps_run_sheet *sheet, const struct ps_setup *setup,
         .n_args = n_args,
         .seed = plan->seed,
         .predicted_s = plan->predicted_s,
+        .n_cases = plan->n_rows,
     };
     ps_json_init(&json, put_lines, &lines);
     ps_environment_write_header(setup->environment, &stated, &json);
@@ -248,6 +258,39 @@ int ps_run_sheet_begin(struct ps_run_sheet *sheet, const struct ps_setup *setup,
         error = ps_output_sync(&sheet->output);
     free(lines.data);
     return error;
+}
+
+/* A sheet that was cut off among its declarations lacks rows that its plan has. */
+static int write_missing(struct ps_run_sheet *sheet, const struct ps_setup *setup,
+                         const struct ps_sheet *done) {
+    struct lines lines = {.output = &sheet->output};
+    struct ps_json_writer json;
+    int error = 0;
+    ps_json_init(&json, put_lines, &lines);
+    if (done->n_sources == 0) {
+        ps_environment_write_source(setup->environment, &json);
+        error = ps_json_line_end(&json);
+    }
+    if (!error)
+        error = ps_plan_write_missing(&setup->plan, "linux", done, &json);
+    if (!error)
+        error = ps_output_sync(&sheet->output);
+    free(lines.data);
+    return error;
+}
+
+int ps_run_sheet_continue(struct ps_run_sheet *sheet, const struct ps_setup *setup,
+                          const struct ps_sheet *done) {
+    off_t length = 0;
+    int error = length_of_runs(sheet->output.fd, &length);
+    if (!error && ftruncate(sheet->output.fd, length) < 0)
+        error = -errno;
+    if (!error)
+        error = write_missing(sheet, setup, done);
+    if (!error)
+        return PS_EXIT_OK;
+    ps_complain("%s: %s", sheet->path, strerror(-error));
+    return PS_EXIT_FAILED;
 }
 
 int ps_run_sheet_read(struct ps_run_sheet *sheet, struct ps_sheet **ret_content,

@@ -21,10 +21,14 @@ struct ps_run_sheet {
 int ps_run_sheet_open(const struct ps_invocation *invocation,
                       const struct ps_environment *environment, const char *name,
                       struct ps_run_sheet *ret_sheet);
-/* Opens a sheet to be finished and cuts off what does not belong to its runs: results, the end, a
- * line that was cut short. */
-int ps_run_sheet_reopen(const struct ps_invocation *invocation, const char *path,
-                        struct ps_run_sheet *ret_sheet);
+/* Opens a sheet to be finished, for nobody else to write. Nothing in it is changed yet. */
+int ps_run_sheet_lock(const char *path, struct ps_run_sheet *ret_sheet);
+/* Cuts off what does not belong to the sheet's runs (results, the end, a line that was cut short)
+ * and writes what `done`, which is what it holds, lacks before them. */
+int ps_run_sheet_continue(struct ps_run_sheet *sheet, const struct ps_setup *setup,
+                          const struct ps_sheet *done);
+/* The file has no name any more: what is written is lost. */
+bool ps_run_sheet_gone(const struct ps_run_sheet *sheet);
 /* Closes the files. */
 void ps_run_sheet_done(struct ps_run_sheet *sheet);
 

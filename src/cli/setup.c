@@ -93,6 +93,10 @@ static int read_environment(const struct ps_invocation *invocation,
     }
     why[0] = 0;
     int error = ps_environment_read(&options, setup->environment, why, sizeof(why));
+    if (!error && setup->environment->clock_measured)
+        ps_selftest_measure(setup->environment->clock.trusted,
+                            setup->environment->clock_quality.resolution_ns,
+                            &setup->environment->selftest);
     if (!error)
         return PS_EXIT_OK;
     ps_complain("%s", *why ? why : strerror(-error));

@@ -72,35 +72,6 @@ void ps_json_array_end(struct ps_json_writer *json) {
     end_nest(json, ']');
 }
 
-/* Length of the well-formed UTF-8 sequence at s (Unicode 15, table 3-7); 0: there is none. */
-static unsigned utf8_length(const unsigned char *s) {
-    if (s[0] < 0x80)
-        return 1;
-    unsigned char low = 0x80, high = 0xbf;
-    unsigned length;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-        length = 2;
-    } else if (s[0] >= 0xe0 && s[0] <= 0xef) {
-        length = 3;
-        low = s[0] == 0xe0 ? 0xa0 : low;
-        high = s[0] == 0xed ? 0x9f : high;
-    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-        length = 4;
-        low = s[0] == 0xf0 ? 0x90 : low;
-        high = s[0] == 0xf4 ? 0x8f : high;
-    } else {
-        return 0;
-    }
-    /* The closing NUL is never in range, so this does not run past the end. */
-    if (s[1] < low || s[1] > high)
-        return 0;
-    for (unsigned i = 2; i < length; i++) {
-        if (s[i] < 0x80 || s[i] > 0xbf)
-            return 0;
-    }
-    return length;
-}
-
 static void put_escape(struct ps_json_writer *json, unsigned char c) {
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char letter[] = "\"\\bfnrt";
@@ -121,7 +92,8 @@ static void put_string(struct ps_json_writer *json, const char *string) {
     size_t done = 0, i = 0; /* [done, i) waits to be written as it is */
     put(json, "\"", 1);
     while (s[i] != '\0') {
-        unsigned length = utf8_length(&s[i]);
+        /* The closing NUL is never part of a sequence, so this does not run past the end. */
+        size_t length = ps_utf8_length(string + i, 4);
         if (length > 0 && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\') {
             i += length;
             continue;

@@ -169,7 +169,8 @@ static bool counts(struct ps_measuring *m, unsigned segment) {
 }
 
 /* Passes over all segments, until each has got its window or its number of samples. The window is
- * of samples that had the core to themselves; it is given up at twice its length. */
+ * of samples that had the core to themselves; it is given up at one and a half times its length: a
+ * neighbour that stays so long stays longer, and the run is better taken again later. */
 static int take_samples(struct ps_measuring *m) {
     const struct ps_bench *bench = m->shared->bench;
     bool fixed = bench->passes > 0;
@@ -185,8 +186,8 @@ static int take_samples(struct ps_measuring *m) {
                 return -PS_ECANCELED;
             timed_ns[i] += counts(m, i) ? ns : 0;
             all_ns[i] += ns;
-            enough &=
-                timed_ns[i] >= m->settings->window_ns || all_ns[i] >= 2 * m->settings->window_ns;
+            enough &= timed_ns[i] >= m->settings->window_ns ||
+                      all_ns[i] >= m->settings->window_ns / 2 * 3;
         }
         if (enough && !fixed)
             break;

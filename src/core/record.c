@@ -187,16 +187,19 @@ static void write_relation(struct ps_json_writer *json, const struct ps_relation
     ps_json_object_end(json);
 }
 
-static void write_published(struct ps_json_writer *json, const struct ps_published *published) {
+void ps_record_published(struct ps_json_writer *json, const char *metric, const char *page,
+                         const char *table, const char *row, const char *column, unsigned nth,
+                         enum ps_comparable comparable, const char *why) {
     ps_json_object_begin(json);
-    ps_json_pair_string(json, "metric", published->metric);
-    ps_json_pair_string(json, "page", published->page);
-    ps_json_pair_string(json, "table", published->table);
-    ps_json_pair_string(json, "row", published->row);
-    ps_json_pair_string(json, "column", published->column);
-    ps_json_pair_u64(json, "nth", published->nth);
-    ps_json_pair_string(json, "comparable", ps_comparable_name(published->comparable));
-    ps_json_pair_string(json, "why", published->why);
+    if (metric != NULL)
+        ps_json_pair_string(json, "metric", metric);
+    ps_json_pair_string(json, "page", page);
+    ps_json_pair_string(json, "table", table);
+    ps_json_pair_string(json, "row", row);
+    ps_json_pair_string(json, "column", column);
+    ps_json_pair_u64(json, "nth", nth);
+    ps_json_pair_string(json, "comparable", ps_comparable_name(comparable));
+    ps_json_pair_string(json, "why", why);
     ps_json_object_end(json);
 }
 
@@ -238,7 +241,9 @@ void ps_record_case(struct ps_json_writer *json, const struct ps_bench *bench,
     ps_json_key(json, "published");
     ps_json_array_begin(json);
     for (unsigned i = 0; i < c->n_published; i++)
-        write_published(json, &c->published[i]);
+        ps_record_published(json, c->published[i].metric, c->published[i].page,
+                            c->published[i].table, c->published[i].row, c->published[i].column,
+                            c->published[i].nth, c->published[i].comparable, c->published[i].why);
     ps_json_array_end(json);
     ps_json_object_end(json);
 }
@@ -345,7 +350,8 @@ static void write_witness(struct ps_json_writer *json, const struct ps_run_share
 static void pair_reason(struct ps_json_writer *json, const struct ps_run_shared *shared) {
     char buffer[512];
     struct ps_text text;
-    if (shared->status == PS_OK || shared->reason == NULL || shared->error == 0) {
+    /* Other reasons say all that there is to say, and what to do about it. */
+    if (shared->status != PS_FAILED || shared->reason == NULL || shared->error == 0) {
         ps_json_pair_string(json, "reason", shared->status != PS_OK ? shared->reason : NULL);
         return;
     }

@@ -46,6 +46,11 @@ void ps_record_case(struct ps_json_writer *json, const struct ps_bench *bench,
 void ps_record_run(struct ps_json_writer *json, const struct ps_run_identity *identity,
                    const struct ps_run_shared *shared, const struct ps_witness_numbers *witness);
 
+/* Writes the object of one published row; `metric` NULL: without that key. */
+void ps_record_published(struct ps_json_writer *json, const char *metric, const char *page,
+                         const char *table, const char *row, const char *column, unsigned nth,
+                         enum ps_comparable comparable, const char *why);
+
 /* Writes {"type":"table",...}. */
 void ps_record_table(struct ps_json_writer *json, const struct ps_bench *bench);
 

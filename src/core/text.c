@@ -229,3 +229,32 @@ void ps_text_add_fixed(struct ps_text *text, double value, unsigned decimals) {
         ps_text_add_char(text, '-');
     add_plain(text, &decimal, (int)decimals);
 }
+
+size_t ps_utf8_length(const char *at, size_t left) {
+    const unsigned char *s = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+    size_t length;
+    if (left == 0)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
+        length = 2;
+    } else if (s[0] >= 0xe0 && s[0] <= 0xef) {
+        length = 3;
+        low = s[0] == 0xe0 ? 0xa0 : low;
+        high = s[0] == 0xed ? 0x9f : high;
+    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+        length = 4;
+        low = s[0] == 0xf0 ? 0x90 : low;
+        high = s[0] == 0xf4 ? 0x8f : high;
+    } else {
+        return 0;
+    }
+    if (left < length || s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if (s[i] < 0x80 || s[i] > 0xbf)
+            return 0;
+    return length;
+}

@@ -28,6 +28,10 @@ void ps_text_add_double(struct ps_text *text, double value, unsigned digits);
 /* Exactly `decimals` digits behind the point, rounded half away from zero. */
 void ps_text_add_fixed(struct ps_text *text, double value, unsigned decimals);
 
+/* Length of the well-formed UTF-8 sequence (Unicode, table 3-7) at `at`, of which `left` bytes may
+ * be read; 0: there is none. Overlong forms, surrogates and numbers beyond U+10FFFF are none. */
+size_t ps_utf8_length(const char *at, size_t left);
+
 bool ps_text_equal(const char *a, const char *b);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/env.h"
 #include "core/json_writer.h"
 #include "harness/boardfile.h"
+#include "harness/selftest.h"
 #include "sys/clock_speed.h"
 #include "sys/topology.h"
 
@@ -22,6 +23,8 @@ struct ps_environment {
     char target_filesystems[PS_TARGETS_MAX][32], target_whys[PS_TARGETS_MAX][200];
     struct ps_clock_check clock; /* of the first cluster; trusted only when all clusters' are */
     struct ps_clock_quality clock_quality;
+    struct ps_selftest
+        selftest; /* by ps_selftest_measure, where this program is the one to start */
     double measured_mhz[PS_CLUSTERS_MAX];  /* median probe; 0 unknown or not measured */
     double reference_mhz[PS_CLUSTERS_MAX]; /* 0 unknown */
     double full_issue[PS_CLUSTERS_MAX];    /* adds per cycle on a core of one's own; 0 unknown */
@@ -57,6 +60,7 @@ struct ps_sheet_plan {
     size_t n_args;
     uint64_t seed;
     double predicted_s;
+    size_t n_cases; /* case records that follow */
 };
 /* Writes {"type":"sheet",...}, `id` being new for every sheet. */
 void ps_environment_write_header(const struct ps_environment *environment,

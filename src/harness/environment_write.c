@@ -138,6 +138,14 @@ static void write_clock(const struct ps_environment *environment, struct ps_json
     ps_json_object_end(json);
 }
 
+static void write_selftest(const struct ps_environment *environment, struct ps_json_writer *json) {
+    ps_json_key(json, "selftest");
+    ps_json_object_begin(json);
+    pair_known_double(json, "null_loop_ns", environment->selftest.null_loop_ns, 4);
+    pair_known_double(json, "child_ms", environment->selftest.child_ms, 4);
+    ps_json_object_end(json);
+}
+
 static void write_targets(const struct ps_environment *environment, struct ps_json_writer *json) {
     ps_json_key(json, "targets");
     ps_json_array_begin(json);
@@ -202,6 +210,7 @@ void ps_environment_write(const struct ps_environment *environment, struct ps_js
     pair_known_u64(json, "huge_page_bytes", environment->env.huge_page_bytes);
     pair_text(json, "thp", environment->thp);
     write_clock(environment, json);
+    write_selftest(environment, json);
     write_mitigations(environment->root, json);
     ps_json_pair_double(json, "load_average",
                         ps_read_text(environment->root, "/proc/loadavg", text, sizeof(text)) > 0
@@ -300,6 +309,7 @@ void ps_environment_write_header(const struct ps_environment *environment,
     ps_json_pair_u64(json, "seed", plan->seed);
     ps_json_pair_string(json, "depth", plan->depth);
     ps_json_pair_double(json, "predicted_s", plan->predicted_s, 4);
+    ps_json_pair_u64(json, "cases", plan->n_cases);
     ps_json_object_end(json);
     ps_json_key(json, "env");
     ps_environment_write(environment, json);

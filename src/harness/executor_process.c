@@ -183,11 +183,22 @@ static const char *signal_name(int number) {
     } names[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGILL, "SIGILL"},
                  {SIGFPE, "SIGFPE"},   {SIGABRT, "SIGABRT"}, {SIGKILL, "SIGKILL"},
                  {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"},   {SIGPIPE, "SIGPIPE"},
-                 {SIGSYS, "SIGSYS"},   {SIGXCPU, "SIGXCPU"}, {SIGTRAP, "SIGTRAP"}};
+                 {SIGHUP, "SIGHUP"},   {SIGQUIT, "SIGQUIT"}, {SIGSYS, "SIGSYS"},
+                 {SIGXCPU, "SIGXCPU"}, {SIGTRAP, "SIGTRAP"}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (names[i].number == number)
             return names[i].name;
     return "unnamed";
+}
+
+/* Signals that a program does not raise by a fault of its own: somebody, or the kernel when memory
+ * runs out, ended this run, which says nothing of the row. */
+static bool is_from_outside(int wait_status) {
+    if (!WIFSIGNALED(wait_status))
+        return false;
+    int number = WTERMSIG(wait_status);
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP ||
+           number == SIGQUIT;
 }
 
 /* Why there is no usable record, or NULL when there is one. */
@@ -197,6 +208,10 @@ static const char *fault_of(const struct conversation *talk, int wait_status, un
     if (talk->overflow) /* and it may have died of it */
         snprintf(reason, reason_bytes, "its run record is longer than %zu MiB",
                  talk->size_bytes >> 20);
+    else if (is_from_outside(wait_status))
+        snprintf(reason, reason_bytes,
+                 "killed by signal %d (%s) from outside; run --resume takes it again",
+                 WTERMSIG(wait_status), signal_name(WTERMSIG(wait_status)));
     else if (WIFSIGNALED(wait_status))
         snprintf(reason, reason_bytes, "killed by signal %d (%s)%s%s", WTERMSIG(wait_status),
                  signal_name(WTERMSIG(wait_status)), last_words, talk->last_words);
@@ -288,9 +303,13 @@ static int execute(void *context, const struct ps_plan_row *row,
     }
     if (ended)
         return ended;
-    if (fault_of(&talk, wait_status, left_behind, reason, sizeof(reason)))
-        return ps_line_outcome(row, identity, PS_FAILED, reason, line, line_bytes);
-    return 0;
+    if (!fault_of(&talk, wait_status, left_behind, reason, sizeof(reason)))
+        return 0;
+    bool from_outside = is_from_outside(wait_status) && !talk.overflow;
+    if (from_outside && self->signal_seen && *self->signal_seen)
+        return -EINTR; /* the same signal came to all of us */
+    return ps_line_outcome(row, identity, from_outside ? PS_ABORTED : PS_FAILED, reason, line,
+                           line_bytes);
 }
 
 /* ---- The executor --------------------------------------------------------------------------- */

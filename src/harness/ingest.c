@@ -39,6 +39,10 @@ struct ingest {
     bool finished;
     int err; /* the first that a callback met */
     uint64_t n_lines, n_malformed;
+    bool said_finish; /* and how much it sent: */
+    uint64_t said_cases, said_runs;
+    uint64_t n_cases, n_runs; /* kept; runs since the board's last start */
+    uint64_t planned_runs;    /* of the cases that were to run */
 };
 
 static int text_add(struct text *text, const char *data, size_t length) {
@@ -92,13 +96,17 @@ static int judge(struct ingest *ingest, const struct ps_json *record) {
     if (!type)
         return -EBADMSG;
     if (is(type, "finish") || is(type, "end")) {
-        ingest->finished = true;
+        ingest->finished = ingest->said_finish = true;
+        ingest->said_cases = ps_json_get_u64(record, "cases", 0);
+        ingest->said_runs = ps_json_get_u64(record, "runs", 0);
         return 0;
     }
     if (is(type, "result"))
         return 0; /* made here, from all runs */
-    if (is(type, "run") || is(type, "trial"))
+    if (is(type, "run") || is(type, "trial")) {
+        ingest->n_runs += is(type, "run");
         return 1;
+    }
     if (!id)
         return -EBADMSG;
     if (is(type, "sheet")) {
@@ -110,8 +118,15 @@ static int judge(struct ingest *ingest, const struct ps_json *record) {
             return -EBADMSG;
         memcpy(ingest->sheet_id_text, id, strlen(id) + 1);
         ingest->sheet_id = ingest->sheet_id_text;
+        ingest->n_runs = 0;
     }
-    return declare(ingest, type, id);
+    int kept = declare(ingest, type, id);
+    if (kept == 1 && is(type, "case")) {
+        ingest->n_cases++;
+        if (!ps_json_get_string(record, "status", NULL))
+            ingest->planned_runs += ps_json_get_u64(record, "runs_planned", 0);
+    }
+    return kept;
 }
 
 /* A record that the reader would refuse must not get into the file: the whole sheet would be lost.
@@ -160,6 +175,11 @@ static void got_line(void *target, const char *line, size_t length) {
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+static bool is_whole(const struct ingest *ingest) {
+    return ingest->said_finish && ingest->n_cases >= ingest->said_cases &&
+           ingest->n_runs >= ingest->said_runs;
+}
+
 static int add_output(void *target, const char *data, size_t length) {
     return text_add(target, data, length);
 }
@@ -195,7 +215,8 @@ static int write_results(struct ingest *ingest) {
         err = end_line(ingest, &json, &line, false);
     }
     if (err == 0) {
-        ps_record_end(&json, finished, ps_results_exit_code(sheet, false), sheet);
+        int code = is_whole(ingest) ? ps_results_exit_code(sheet, false) : EXIT_FAILURE;
+        ps_record_end(&json, finished, code, sheet);
         err = end_line(ingest, &json, &line, true);
     }
     free(line.data);
@@ -237,6 +258,12 @@ int ps_ingest(int input_fd, int output_fd, struct ps_ingest_counts *ret_counts) 
         .missing = receiver.n_missing,
         .lost_lines = receiver.n_lost_lines,
         .malformed = ingest.n_malformed,
+        .cases = ingest.n_cases,
+        .runs = ingest.n_runs,
+        .said_cases = ingest.said_cases,
+        .said_runs = ingest.said_finish ? ingest.said_runs : ingest.planned_runs,
+        .finished = ingest.said_finish,
+        .whole = is_whole(&ingest),
     };
     free(ingest.declared.data);
     free(ingest.sheet.data);

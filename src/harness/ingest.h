@@ -10,6 +10,10 @@
 
 struct ps_ingest_counts {
     uint64_t lines, frames, damaged, duplicate, missing, lost_lines, malformed;
+    uint64_t cases, runs;           /* that came whole, runs since the board's last start */
+    uint64_t said_cases, said_runs; /* of the finish record; without one, runs that were planned */
+    bool finished;                  /* there was a finish record ... */
+    bool whole;                     /* ... and everything that it counts came */
 };
 
 /* Reads `input_fd` to its end (or until the sheet's end record) and writes the sheet: the lines

@@ -130,18 +130,43 @@ void ps_plan_free(struct ps_plan *plan) {
     memset(plan, 0, sizeof(*plan));
 }
 
+static bool has_table(const struct ps_sheet *sheet, const struct ps_bench *bench) {
+    char id[2 * PS_NAME_MAX];
+    snprintf(id, sizeof(id), "%s.%s", bench->chapter, bench->table);
+    for (size_t i = 0; sheet && i < sheet->n_tables; i++)
+        if (strcmp(sheet->tables[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static bool has_case(const struct ps_sheet *sheet, const char *source, const char *id) {
+    for (size_t i = 0; sheet && i < sheet->n_cases; i++)
+        if (strcmp(sheet->cases[i].id, id) == 0 && strcmp(sheet->cases[i].source, source) == 0)
+            return true;
+    return false;
+}
+
 int ps_plan_write(const struct ps_plan *plan, const char *source, struct ps_json_writer *json) {
+    return ps_plan_write_missing(plan, source, NULL, json);
+}
+
+int ps_plan_write_missing(const struct ps_plan *plan, const char *source,
+                          const struct ps_sheet *sheet, struct ps_json_writer *json) {
     const struct ps_bench *table = NULL;
     int error = 0;
     for (size_t i = 0; i < plan->n_rows && !error; i++) {
         const struct ps_plan_row *row = &plan->rows[i];
         if (row->bench != table) {
             table = row->bench;
-            ps_record_table(json, table);
-            error = ps_json_line_end(json);
+            if (!has_table(sheet, table)) {
+                ps_record_table(json, table);
+                error = ps_json_line_end(json);
+            }
             if (error)
                 break;
         }
+        if (has_case(sheet, source, row->id))
+            continue;
         ps_record_case(json, row->bench, &row->c, row->id, source, row->bound, row->runs_planned,
                        row->status, row->reason);
         error = ps_json_line_end(json);

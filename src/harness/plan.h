@@ -10,6 +10,7 @@
 #include "core/measure.h"
 #include "core/record.h"
 #include "harness/environment.h"
+#include "sheet/sheet.h"
 
 #define PS_ID_MAX 256
 #define PS_ROW_CPUS_MAX 64 /* in the row itself; larger teams take the usable CPUs in order */
@@ -62,5 +63,8 @@ int ps_plan_make(const struct ps_registry *registry, const struct ps_environment
 void ps_plan_free(struct ps_plan *plan);
 /* Case records of all rows, table records before their first case. */
 int ps_plan_write(const struct ps_plan *plan, const char *source, struct ps_json_writer *json);
+/* The same without those that the sheet has. NULL: it has none. */
+int ps_plan_write_missing(const struct ps_plan *plan, const char *source,
+                          const struct ps_sheet *sheet, struct ps_json_writer *json);
 
 #endif

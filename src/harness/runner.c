@@ -189,17 +189,25 @@ static int take_run(struct runner *runner, const struct ps_row_state *state, uns
 }
 
 /* Runs beyond the planned number are a gift of the time that was shown before the start: on a busy
- * machine, where all runs take longer and no row is ever precise, they end with it. */
-static bool is_past_its_time(const struct runner *runner, const struct ps_row_state *state) {
-    return state->taken >= state->row->runs_planned &&
-           elapsed_s(runner) > runner->plan->predicted_s;
+ * machine, where all runs take longer and no row is ever precise, they end with it. Replacements
+ * end a fifth later (ten seconds where that is more), within which the shown time is to be right:
+ * a machine that disturbs one run after another is not mended by more of them. */
+static bool is_past_its_time(const struct runner *runner, const struct ps_row_state *state,
+                             bool replacement) {
+    double shown_s = runner->plan->predicted_s, elapsed = elapsed_s(runner);
+    if (replacement)
+        return elapsed > shown_s + (shown_s > 50 ? shown_s / 5 : 10);
+    return state->taken >= state->row->runs_planned && elapsed > shown_s;
 }
 
 static int run_one(struct runner *runner, struct ps_row_state *state, bool replacement) {
     struct ps_run_outcome outcome;
     bool taken;
-    if (!replacement && is_past_its_time(runner, state)) {
-        state->finished = true;
+    if (is_past_its_time(runner, state, replacement)) {
+        if (replacement)
+            state->pending = 0; /* its planned runs go on */
+        else
+            state->finished = true;
         return 0;
     }
     unsigned attempt = ps_row_next_attempt(state, runner->round, replacement);
@@ -357,18 +365,24 @@ static int take_over(struct runner *runner, const struct ps_sheet *sheet) {
             runner->seq = run->seq + 1;
         if (run->start_s > runner->offset_s)
             runner->offset_s = run->start_s;
-        if (run->status == PS_ABORTED || !isnan(run->load_all_pct)) /* or of a pass for the load */
+        if (!isnan(run->load_all_pct)) /* of a pass for the load */
             continue;
         for (size_t s = 0; s < runner->n_states; s++) {
             struct ps_row_state *state = &runner->states[s];
             struct ps_run_outcome outcome;
             if (strcmp(state->row->id, run->case_id) != 0)
                 continue;
+            if (run->status == PS_ABORTED) {
+                ps_row_pass_over(state, run->round, run->attempt);
+                continue;
+            }
             ps_row_outcome(state, run, &outcome);
             ps_row_take(state, run->round, run->attempt > 1, &outcome);
         }
     }
     free(runs);
+    for (size_t s = 0; s < runner->n_states; s++)
+        ps_row_settle(&runner->states[s]);
 
     unsigned first = UINT32_MAX;
     for (size_t s = 0; s < runner->n_states; s++)

@@ -141,6 +141,11 @@ void ps_row_take(struct ps_row_state *state, unsigned round, bool replacement,
         state->taken++;
         state->last_round = round;
     }
+    /* Somebody's signal, a CPU taken away: once may be an accident, twice is how things are. */
+    if (outcome->status == PS_ABORTED && state->aborted++ == 0) {
+        state->pending++;
+        return;
+    }
     if (outcome->status != PS_OK && outcome->status != PS_SUSPECT) {
         state->finished = true;
         return;
@@ -154,6 +159,22 @@ void ps_row_take(struct ps_row_state *state, unsigned round, bool replacement,
             state->values[(size_t)m * state->capacity + state->n_values] = outcome->values[m];
         state->n_values++;
     }
+}
+
+void ps_row_pass_over(struct ps_row_state *state, unsigned round, unsigned attempt) {
+    state->last_attempt = attempt;
+    state->attempt_round = round;
+    if (attempt == 1 && round > state->last_round)
+        state->last_round = round;
+}
+
+/* A replacement that no disturbed run asked for was an aborted one's, which has been passed over:
+ * it stands in for the regular run. */
+void ps_row_settle(struct ps_row_state *state) {
+    unsigned for_aborted =
+        state->replaced > state->disturbed ? state->replaced - state->disturbed : 0;
+    state->replaced -= for_aborted;
+    state->taken += for_aborted;
 }
 
 /* Every metric that was measured is within the wanted precision. */

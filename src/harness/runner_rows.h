@@ -26,6 +26,7 @@ struct ps_row_state {
     unsigned attempt_round;
     unsigned replaced;         /* replacement runs taken */
     unsigned disturbed;        /* runs, replacements included */
+    unsigned aborted;          /* runs of this invocation that were ended from outside */
     unsigned pending;          /* disturbed runs that wait for their replacement */
     unsigned replacements_due; /* of those, the ones that this round's end takes */
     bool finished;
@@ -56,6 +57,10 @@ unsigned ps_row_next_attempt(const struct ps_row_state *state, unsigned round, b
 /* Counts a run. */
 void ps_row_take(struct ps_row_state *state, unsigned round, bool replacement,
                  const struct ps_run_outcome *outcome);
+/* --resume: a run of the sheet that was aborted. It does not count, but its place is taken. */
+void ps_row_pass_over(struct ps_row_state *state, unsigned round, unsigned attempt);
+/* --resume: all runs of the sheet have been taken over. */
+void ps_row_settle(struct ps_row_state *state);
 /* Is a regular run due in this round? Sets `finished` when the row needs no more. */
 bool ps_row_due(struct ps_row_state *state, unsigned round);
 /* After a wait for a quiet machine: disturbed runs are taken anew as regular ones. */

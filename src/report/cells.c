@@ -144,6 +144,23 @@ void ps_cell_legend(uint32_t quality, char *text, size_t size_bytes) {
     }
 }
 
+const char *ps_cell_meaning(unsigned bit) {
+    static const char *const meanings[PS_N_QUALITY] = {
+        "the run values vary by more than 5 %",
+        "the samples fall into two groups, whose centres are given",
+        "the run values rise or fall with time",
+        "the clock moved by more than 3 % inside the runs",
+        "the CPU was throttled, or its clock fell by over 10 % and stayed down",
+        "over half of the runs were disturbed, or fewer than three were not",
+        "measured under an emulator: not a property of any hardware",
+        "the working set is smaller than four times the last cache; its size is given",
+        "too fast to tell from nothing: the value is an upper bound, written <",
+        "too few ticks or events are behind it",
+        "the interval reaches over 5 % to either side, or there are too few runs for one",
+    };
+    return bit < PS_N_QUALITY ? meanings[bit] : "";
+}
+
 void ps_cell_name(const struct ps_result *result, bool metric, char *text, size_t size_bytes) {
     struct ps_text out;
     const char *id = metric ? result->id : result->c->id;
@@ -152,6 +169,16 @@ void ps_cell_name(const struct ps_result *result, bool metric, char *text, size_
         id += table + 1;
     ps_text_init(&out, text, size_bytes);
     ps_text_add(&out, id);
+    /* A row's name says what was wished; a set that was capped is another on every plan. */
+    double bytes = ps_json_get_double(result->c->params, "size_bytes",
+                                      ps_json_get_double(result->c->params, "bytes", NAN));
+    if ((result->quality & PS_Q_CACHE_RESIDENT) && bytes > 0) {
+        char size[PS_CELL_MAX];
+        ps_cell_bytes(bytes, size, sizeof(size));
+        ps_text_add(&out, " (");
+        ps_text_add(&out, size);
+        ps_text_add(&out, ")");
+    }
 }
 
 void ps_cell_bytes(double bytes, char *text, size_t size_bytes) {

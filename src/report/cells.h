@@ -33,7 +33,10 @@ void ps_cell_marks(const struct ps_result *result, char *text, size_t size_bytes
 void ps_cell_letters(const struct ps_result *result, char *text, size_t size_bytes);
 /* "N=noisy, B=bimodal" of the marks in `quality`; "" for none. */
 void ps_cell_legend(uint32_t quality, char *text, size_t size_bytes);
-/* The id without its table, and without its metric where `metric` is false. */
+/* What the mark of that bit means, for a legend. */
+const char *ps_cell_meaning(unsigned bit);
+/* The id without its table, with the size of a working set that was capped, and without its metric
+ * where `metric` is false. */
 void ps_cell_name(const struct ps_result *result, bool metric, char *text, size_t size_bytes);
 
 /* 24.1 GiB, 512 KiB, 64 B. */

@@ -217,7 +217,9 @@ static void source_lines(struct block *block, const struct ps_sheet *sheet) {
             continue;
         const char *core = ps_json_get_string(source->json, "core", NULL);
         begin(block);
-        add(block, "%s: %s", source->id ? source->id : "?", source->kind ? source->kind : "?");
+        char label[160];
+        ps_page_source_label(sheet, source->id, source->sheet, label, sizeof(label));
+        add(block, "%s: %s", label, source->kind ? source->kind : "?");
         if (core)
             add(block, ", %s", core);
         if (source->kind && strcmp(source->kind, "mcu") == 0 && isfinite(source->hz))
@@ -246,6 +248,11 @@ void ps_page_conditions(const struct ps_sheet *sheet,
          note; note = note->next)
         if (note->type == PS_JSON_STRING)
             line(context, "note", note->u.string);
+    if (sheet->n_repeated > 0) {
+        begin(&block);
+        add(&block, "%zu runs were in two of the sheets and count once", sheet->n_repeated);
+        end(&block, "note");
+    }
 }
 
 bool ps_page_cut_off(const struct ps_sheet *sheet, char *text, size_t size_bytes) {
@@ -274,12 +281,18 @@ static void add_quoted(struct ps_text *out, const char *word) {
 }
 
 void ps_page_replay(const struct ps_sheet *sheet, char *text, size_t size_bytes) {
+    ps_page_replay_by(sheet, NULL, text, size_bytes);
+}
+
+void ps_page_replay_by(const struct ps_sheet *sheet, const char *program, char *text,
+                       size_t size_bytes) {
     const struct ps_json *args = ps_json_get(ps_json_get(sheet->header, "plan"), "args");
     struct ps_text out;
     ps_text_init(&out, text, size_bytes);
     if (!args || args->type != PS_JSON_ARRAY)
         return;
-    ps_text_add(&out, "perfsheet run");
+    add_quoted(&out, program && *program ? program : "perfsheet");
+    ps_text_add(&out, " run");
     for (const struct ps_json *word = args->u.first; word; word = word->next)
         if (word->type == PS_JSON_STRING) {
             ps_text_add_char(&out, ' ');

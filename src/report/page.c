@@ -5,6 +5,7 @@
 #include "report/page.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +42,10 @@ static bool same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static size_t source_index(const struct ps_page *page, const char *source) {
+static size_t source_index(const struct ps_page *page, const struct ps_result *result) {
     size_t i = 0;
-    while (i < page->n_sources && !same(page->sources[i], source))
+    while (i < page->n_sources && (page->sources[i].sheet != result->c->sheet ||
+                                   !same(page->sources[i].id, result->source)))
         i++;
     return i;
 }
@@ -77,7 +79,7 @@ static bool chapter_fits(const struct ps_sheet *sheet, const char *table) {
 /* Adds a result to the row of the same id, or as a new row. */
 static int place_result(struct ps_page *page, struct ps_page_table *table,
                         const struct ps_result *result) {
-    size_t source = source_index(page, result->source);
+    size_t source = source_index(page, result);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct ps_page_row *row = &table->rows[i];
         if (!row->by_source[source] && same(row->result->id, result->id)) {
@@ -92,6 +94,7 @@ static int place_result(struct ps_page *page, struct ps_page_table *table,
         return -ENOMEM;
     row->by_source[source] = result;
     row->result = result;
+    row->source = source;
     table->n_rows++;
     return 0;
 }
@@ -198,6 +201,19 @@ static int make_groups(struct ps_page *page, const struct ps_sheet *sheet) {
     return 0;
 }
 
+void ps_page_group_item(const struct ps_page_group *group, bool names, size_t *at, char *text,
+                        size_t size_bytes) {
+    const struct ps_sheet_case *c = group->results[*at]->c;
+    size_t n = 1;
+    while (!names && *at + n < group->n && strcmp(group->results[*at + n]->c->table, c->table) == 0)
+        n++;
+    if (names)
+        snprintf(text, size_bytes, "%s", c->id);
+    else
+        snprintf(text, size_bytes, "%s (%zu)", c->table, n);
+    *at += n;
+}
+
 int ps_page_make(const struct ps_sheet *sheet, bool all, struct ps_page *ret_page) {
     memset(ret_page, 0, sizeof(*ret_page));
     int error = 0;
@@ -206,9 +222,16 @@ int ps_page_make(const struct ps_sheet *sheet, bool all, struct ps_page *ret_pag
         error = -ENOMEM;
         goto out;
     }
-    for (size_t i = 0; i < sheet->n_results; i++)
-        if (source_index(ret_page, sheet->results[i].source) == ret_page->n_sources)
-            ret_page->sources[ret_page->n_sources++] = sheet->results[i].source;
+    for (size_t i = 0; i < sheet->n_results; i++) {
+        const struct ps_result *result = &sheet->results[i];
+        if (source_index(ret_page, result) < ret_page->n_sources)
+            continue;
+        struct ps_page_source *source = &ret_page->sources[ret_page->n_sources++];
+        source->id = result->source;
+        source->sheet = result->c->sheet;
+        ps_page_source_label(sheet, source->id, source->sheet, source->label,
+                             sizeof(source->label));
+    }
     error = make_tables(ret_page, sheet, all);
     if (!error)
         error = make_groups(ret_page, sheet);

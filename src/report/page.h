@@ -14,9 +14,21 @@
 /* A chapter with more rows than this shows its headline rows unless all are asked for: a screen. */
 #define PS_PAGE_CHAPTER_ROWS 40
 
+/* A group with more rows than this is told by its tables and their numbers of rows. */
+#define PS_PAGE_GROUP_NAMES 8
+
+typedef void (*ps_page_line_fn)(void *context, const char *text);
+
+struct ps_page_source {
+    const char *id;
+    unsigned sheet; /* sources of two sheets may have one id */
+    char label[160];
+};
+
 struct ps_page_row {
     const struct ps_result **by_source; /* page->n_sources of them, NULL where there is none */
     const struct ps_result *result;     /* the first that is there */
+    size_t source;                      /* of it */
 };
 
 struct ps_page_table {
@@ -37,7 +49,7 @@ struct ps_page_group {
 };
 
 struct ps_page {
-    const char **sources;
+    struct ps_page_source *sources;
     size_t n_sources;
     struct ps_page_table *tables; /* those with rows or hidden rows */
     size_t n_tables;
@@ -51,6 +63,17 @@ struct ps_page {
 int ps_page_make(const struct ps_sheet *sheet, bool all, struct ps_page *ret_page);
 void ps_page_done(struct ps_page *page);
 
+/* What lies behind a row, a sentence a call; `rules_only`: why it has no number or is suspect. */
+void ps_page_details(const struct ps_result *result, bool rules_only, ps_page_line_fn line,
+                     void *context);
+/* The id of a source, with what tells it from others of that id. `number`: of its sheet. */
+void ps_page_source_label(const struct ps_sheet *sheet, const char *id, unsigned number, char *text,
+                          size_t size_bytes);
+/* "os.lat_sig (3)" of the results from group->results[*at] that are of one table, or one id where
+ * names fit (`names`); *at goes on behind them. */
+void ps_page_group_item(const struct ps_page_group *group, bool names, size_t *at, char *text,
+                        size_t size_bytes);
+
 /* The conditions of a sheet, a label and a text each, in order. */
 void ps_page_conditions(const struct ps_sheet *sheet,
                         void (*line)(void *context, const char *label, const char *text),
@@ -59,5 +82,8 @@ void ps_page_conditions(const struct ps_sheet *sheet,
 bool ps_page_cut_off(const struct ps_sheet *sheet, char *text, size_t size_bytes);
 /* The command that measures the same again. */
 void ps_page_replay(const struct ps_sheet *sheet, char *text, size_t size_bytes);
+/* The same by the program's own path; NULL: perfsheet. */
+void ps_page_replay_by(const struct ps_sheet *sheet, const char *program, char *text,
+                       size_t size_bytes);
 
 #endif

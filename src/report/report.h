@@ -12,10 +12,11 @@
 #include "sheet/sheet.h"
 
 struct ps_report_options {
-    bool all;         /* every row, not a screen a chapter */
-    bool colour;      /* escape sequences of a terminal */
-    unsigned width;   /* columns of a terminal */
-    const char *path; /* of the sheet, for the last line; NULL: none */
+    bool all;            /* every row, not a screen a chapter */
+    bool colour;         /* escape sequences of a terminal */
+    unsigned width;      /* columns of a terminal */
+    const char *path;    /* of the sheet, for the last line; NULL: none */
+    const char *program; /* how it was called, so that its command can be pasted; NULL: perfsheet */
 };
 
 /* 0 or -ENOMEM. */

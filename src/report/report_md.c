@@ -19,6 +19,14 @@ static void put(FILE *stream, const char *text) {
     }
 }
 
+/* Between backticks: a name that has one, or ends a cell, is not one of ours. */
+static void put_code(FILE *stream, const char *text) {
+    fputc('`', stream);
+    for (; *text; text++)
+        fputc(*text == '`' || *text == '|' ? '?' : *text, stream);
+    fputc('`', stream);
+}
+
 static void condition(void *context, const char *label, const char *text) {
     FILE *stream = context;
     fprintf(stream, "| %s | ", label);
@@ -33,6 +41,12 @@ static void put_unit_and_name(FILE *stream, const struct ps_page_table *table,
     fputs("| ", stream);
     put(stream, text);
     fprintf(stream, " | %s |", ps_unit_name(result->metric->unit));
+}
+
+static void put_source(FILE *stream, const struct ps_page *page, const struct ps_page_row *row) {
+    fputc(' ', stream);
+    put(stream, page->sources[row->source].label);
+    fputs(" |", stream);
 }
 
 static void put_cell(FILE *stream, const struct ps_result *result, bool with_marks) {
@@ -50,12 +64,49 @@ static void put_cell(FILE *stream, const struct ps_result *result, bool with_mar
     fputs(" |", stream);
 }
 
+struct detail {
+    FILE *stream;
+    const struct ps_page *page;
+    const struct ps_page_table *table;
+    const struct ps_result *result;
+    size_t source;
+};
+
+static void print_detail(void *context, const char *text) {
+    const struct detail *detail = context;
+    char name[256];
+    ps_cell_name(detail->result, detail->table->several_metrics, name, sizeof(name));
+    fputs("- ", detail->stream);
+    put_code(detail->stream, name);
+    if (detail->page->n_sources > 1) {
+        fputs(" of ", detail->stream);
+        put(detail->stream, detail->page->sources[detail->source].label);
+    }
+    fputs(": ", detail->stream);
+    put(detail->stream, text);
+    fputc('\n', detail->stream);
+}
+
+/* What the terminal has below each row: a list below the table. */
+static void print_details(FILE *stream, const struct ps_page *page,
+                          const struct ps_page_table *table) {
+    fputc('\n', stream);
+    for (size_t i = 0; i < table->n_rows; i++)
+        for (size_t s = 0; s < page->n_sources; s++) {
+            struct detail detail = {stream, page, table, table->rows[i].by_source[s], s};
+            if (detail.result)
+                ps_page_details(detail.result, false, print_detail, &detail);
+        }
+}
+
 static void print_table(FILE *stream, const struct ps_page *page,
                         const struct ps_page_table *table) {
     char spread[PS_CELL_MAX], runs[PS_CELL_MAX], marks[2 * PS_CELL_MAX];
     fputs("\n### ", stream);
     put(stream, table->title);
-    fprintf(stream, " (`%s`)\n\n", table->id);
+    fputs(" (", stream);
+    put_code(stream, table->id);
+    fputs(")\n\n", stream);
     if (table->about) {
         put(stream, table->about);
         fputs("\n\n", stream);
@@ -64,7 +115,7 @@ static void print_table(FILE *stream, const struct ps_page *page,
         fputs("| row | unit |", stream);
         for (size_t s = 0; s < page->n_sources; s++) {
             fputc(' ', stream);
-            put(stream, page->sources[s]);
+            put(stream, page->sources[s].label);
             fputs(" |", stream);
         }
         fputs("\n|---|---|", stream);
@@ -86,7 +137,7 @@ static void print_table(FILE *stream, const struct ps_page *page,
                 put_cell(stream, row->by_source[s], true);
         } else {
             if (page->n_sources > 1)
-                fprintf(stream, " %s |", row->result->source);
+                put_source(stream, page, row);
             put_cell(stream, row->result, false);
             ps_cell_spread(row->result, spread, sizeof(spread));
             ps_cell_runs(row->result, runs, sizeof(runs));
@@ -95,41 +146,49 @@ static void print_table(FILE *stream, const struct ps_page *page,
         }
         fputc('\n', stream);
     }
-    for (size_t i = 0; i < table->n_rows; i++) {
-        const struct ps_result *result = table->rows[i].result;
-        for (unsigned r = 0; r < result->n_rules; r++) {
-            char expected[PS_CELL_MAX], got[PS_CELL_MAX];
-            if (!result->rules[r].failed)
-                continue;
-            ps_cell_number(result->rules[r].expected, result->metric->decimals, expected,
-                           sizeof(expected));
-            ps_cell_number(result->rules[r].got, result->metric->decimals, got, sizeof(got));
-            fprintf(stream, "\nSuspect: `%s` breaks rule %s: expected %s, got %s.", result->id,
-                    result->rules[r].id, expected, got);
-            if (result->rules[r].cause) {
-                fputs(" Likely cause: ", stream);
-                put(stream, result->rules[r].cause);
-                fputc('.', stream);
-            }
-            fputc('\n', stream);
-        }
-    }
+    print_details(stream, page, table);
 }
 
 static void print_groups(FILE *stream, const struct ps_page *page) {
     if (page->n_groups == 0)
         return;
-    fputs("\n## Rows without a number\n\n| status | why, and what helps | rows |\n|---|---|---|\n",
+    fputs("\n## Rows without a number\n\n| status | n | why, and what helps | rows |\n"
+          "|---|---:|---|---|\n",
           stream);
     for (size_t g = 0; g < page->n_groups; g++) {
         const struct ps_page_group *group = &page->groups[g];
-        fprintf(stream, "| %s | ", ps_status_name(group->status));
+        fprintf(stream, "| %s | %zu | ", ps_status_name(group->status), group->n);
         put(stream, group->reason ? group->reason : "");
         fputs(" | ", stream);
-        for (size_t i = 0; i < group->n; i++)
-            fprintf(stream, "%s`%s`", i ? ", " : "", group->results[i]->c->id);
+        for (size_t i = 0; i < group->n;) {
+            char text[256 + 32];
+            fputs(i ? ", " : "", stream);
+            ps_page_group_item(group, group->n <= PS_PAGE_GROUP_NAMES, &i, text, sizeof(text));
+            put_code(stream, text);
+        }
         fputs(" |\n", stream);
     }
+}
+
+static void print_legend(FILE *stream, const struct ps_sheet *sheet) {
+    uint32_t marks = 0;
+    bool suspect = false;
+    for (size_t i = 0; i < sheet->n_results; i++) {
+        if (!ps_cell_has_number(&sheet->results[i]))
+            continue;
+        marks |= sheet->results[i].quality;
+        suspect = suspect || sheet->results[i].status == PS_SUSPECT;
+    }
+    fputs("\n## How to read it\n\n"
+          "- ± %: half of the 95 % interval of the value, in per cent of it\n"
+          "- n: runs behind the value; behind + those that were disturbed and left out\n"
+          "- min, max: the lowest and the highest run\n",
+          stream);
+    if (suspect)
+        fputs("- suspect: a rule that must hold does not; it stands below the table\n", stream);
+    for (unsigned bit = 0; bit < PS_N_QUALITY; bit++)
+        if (marks & (1u << bit))
+            fprintf(stream, "- %s: %s\n", ps_quality_name(bit), ps_cell_meaning(bit));
 }
 
 int ps_report_md(const struct ps_sheet *sheet, FILE *stream) {
@@ -158,10 +217,18 @@ int ps_report_md(const struct ps_sheet *sheet, FILE *stream) {
         print_table(stream, &page, table);
     }
     print_groups(stream, &page);
+    print_legend(stream, sheet);
     ps_page_replay(sheet, text, sizeof(text));
-    if (*text)
-        fprintf(stream, "\nMeasured with `%s`, plan %s.\n", text,
-                ps_json_get_string(ps_json_get(sheet->header, "plan"), "hash", "unknown"));
+    if (*text) {
+        fputs("\nMeasured with ", stream);
+        if (strchr(text, '`'))
+            put(stream, text);
+        else
+            fprintf(stream, "`%s`", text);
+        fputs(", plan ", stream);
+        put(stream, ps_json_get_string(ps_json_get(sheet->header, "plan"), "hash", "unknown"));
+        fputs(".\n", stream);
+    }
     ps_page_done(&page);
     return 0;
 }

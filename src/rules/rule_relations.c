@@ -110,8 +110,9 @@ static bool faster(const struct ps_rule_row *a, const struct ps_rule_row *b) {
 
 /* The row that a relation is about, usable or, when there is no such, without a value; NULL: none.
  * `anywhere`: no row of the same place is there, so one that has no place will do (a system call
- * that needs no file, for one on a file of some target). Rows of one key are in the order of their threads. SCALING takes the fastest of those with the
- * fewest: on unequal cores that one sets the bound. */
+ * that needs no file, for one on a file of some target). Rows of one key are in the order of their
+ * threads. SCALING takes the fastest of those with the fewest: on unequal cores that one sets the
+ * bound. */
 static const struct ps_rule_row *find_other_at(const struct ps_rule_check *check,
                                                const struct ps_rule_row *row,
                                                const struct ps_rule_relation *relation,

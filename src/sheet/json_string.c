@@ -5,6 +5,8 @@
  */
 #include "sheet/json_string.h"
 
+#include "core/text.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,36 +20,6 @@ static bool fail(struct scan *s, const char *where, const char *what) {
     s->where = where;
     s->what = what;
     return false;
-}
-
-/* Length of the UTF-8 sequence at `at`, 0 when it is none: overlong forms, surrogates and numbers
- * beyond U+10FFFF are none. */
-static size_t utf8_length(const char *at, const char *end) {
-    const unsigned char *s = (const unsigned char *)at;
-    size_t left = (size_t)(end - at);
-    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
-    size_t length;
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-        length = 2;
-    } else if ((s[0] & 0xf0) == 0xe0) {
-        length = 3;
-        low = s[0] == 0xe0 ? 0xa0 : low;
-        high = s[0] == 0xed ? 0x9f : high;
-    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-        length = 4;
-        low = s[0] == 0xf0 ? 0x90 : low;
-        high = s[0] == 0xf4 ? 0x8f : high;
-    } else {
-        return 0;
-    }
-    if (left < length || s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
 }
 
 static bool hex4(struct scan *s, unsigned *ret_unit) {
@@ -129,7 +101,7 @@ static bool take_character(struct scan *s) {
         return take_escape(s);
     if ((unsigned char)*s->at < 0x20)
         return fail(s, s->at, "a control character in a string");
-    size_t length = utf8_length(s->at, s->quote);
+    size_t length = ps_utf8_length(s->at, (size_t)(s->quote - s->at));
     if (length == 0)
         return fail(s, s->at, "a string that is not UTF-8");
     memcpy(s->out, s->at, length);

@@ -186,10 +186,31 @@ static void merge_cases(struct merged *merged, const struct ps_sheet *into,
     }
 }
 
-static void merge_runs(struct merged *merged, const struct ps_sheet *from,
-                       const unsigned *sheet_of) {
+static bool same_run(const struct ps_sheet_run *a, const struct ps_sheet_run *b) {
+    return a->seq == b->seq && a->sheet_id && b->sheet_id &&
+           strcmp(a->sheet_id, b->sheet_id) == 0 && strcmp(a->source, b->source) == 0 &&
+           strcmp(a->case_id, b->case_id) == 0;
+}
+
+/* A sheet that is named twice, or once whole and once as it was before --resume, has each of its
+ * runs once: the same numbers again would only narrow the interval. */
+static bool is_repeated(const struct ps_sheet *into, const struct ps_sheet_run *run) {
+    for (size_t i = 0; i < into->n_runs; i++)
+        if (same_run(&into->runs[i], run))
+            return true;
+    return false;
+}
+
+/* Returns how many were left out. */
+static size_t merge_runs(struct merged *merged, const struct ps_sheet *into,
+                         const struct ps_sheet *from, const unsigned *sheet_of) {
+    size_t n_repeated = 0;
     for (size_t i = 0; i < from->n_runs; i++) {
         const struct ps_sheet_run *run = &from->runs[i];
+        if (is_repeated(into, run)) {
+            n_repeated++;
+            continue;
+        }
         for (size_t j = 0; j < from->n_cases; j++) {
             const struct ps_sheet_case *c = &from->cases[j];
             if (c->sheet != run->sheet || strcmp(c->id, run->case_id) != 0 ||
@@ -200,6 +221,7 @@ static void merge_runs(struct merged *merged, const struct ps_sheet *from,
             break;
         }
     }
+    return n_repeated;
 }
 
 int ps_sheet_merge(struct ps_sheet *into, const struct ps_sheet *from) {
@@ -214,7 +236,7 @@ int ps_sheet_merge(struct ps_sheet *into, const struct ps_sheet *from) {
     merge_tables(&merged, from);
     merge_cases(&merged, into, from, base, sheet_of);
     merge_sources(&merged, into, from, base);
-    merge_runs(&merged, from, sheet_of);
+    into->n_repeated += merge_runs(&merged, into, from, sheet_of);
     free(sheet_of);
     free(into->sources);
     free(into->tables);

@@ -205,15 +205,22 @@ static int take_quality(struct ps_sheet *sheet, struct ps_result *result, const 
     return 0;
 }
 
+/* A part is not more than the whole that it was taken out of. Uses up the raws, which a bound has
+ * no use for. */
+static double cap_bound(struct ps_row *row, double bound) {
+    double gross = median_over_runs(row, gross_of);
+    return gross > 0.0 && gross < bound ? gross : bound;
+}
+
 /* The base value of the row; *ret_below when it is only a bound. NAN: there is no number. */
-static double row_value(const struct ps_row *row, bool *ret_below) {
+static double row_value(struct ps_row *row, bool *ret_below) {
     double value = ps_stat(row->metric.run_stat, row->values, row->n);
     *ret_below = false;
     if (!is_timed(row))
         return value;
     double bound = ps_row_bound_ns(row);
     *ret_below = value < bound || value <= 0.0;
-    return *ret_below ? (bound > 0.0 ? bound : NAN) : value;
+    return *ret_below ? (bound > 0.0 ? cap_bound(row, bound) : NAN) : value;
 }
 
 static void no_sample(struct ps_result *result, const struct ps_sheet_run *const *runs, size_t n) {

@@ -197,12 +197,29 @@ static unsigned severity(enum ps_status status) {
     return severities[status];
 }
 
-/* A number that sometimes fails can not be believed: the worst run's status is the case's. */
+/* Runs that are enough for a value when others were ended from outside. */
+#define GOOD_RUNS_MIN 3
+#define GOOD_RUNS_MIN_QUICK 2
+
+static bool enough_are_good(const struct ps_sheet *sheet, const struct ps_sheet_run *const *runs,
+                            size_t n) {
+    const char *depth = ps_json_get_string(ps_json_get(sheet->header, "plan"), "depth", "");
+    size_t good = 0, wanted = strcmp(depth, "quick") == 0 ? GOOD_RUNS_MIN_QUICK : GOOD_RUNS_MIN;
+    for (size_t i = 0; i < n; i++)
+        good += runs[i]->status == PS_OK && runs[i]->n_series > 0;
+    return good >= wanted;
+}
+
+/* A number that sometimes fails can not be believed: the worst run's status is the case's. A run
+ * that was aborted did not fail. */
 static enum ps_status case_status(const struct ps_sheet *sheet, const struct ps_sheet_case *c,
                                   const struct ps_sheet_run *const *runs, size_t n,
                                   const char **ret_reason) {
     enum ps_status status = PS_OK;
+    bool good = enough_are_good(sheet, runs, n);
     for (size_t i = 0; i < n; i++) {
+        if (good && runs[i]->status == PS_ABORTED)
+            continue;
         if (severity(runs[i]->status) <= severity(status))
             continue;
         status = runs[i]->status;

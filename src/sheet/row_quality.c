@@ -10,6 +10,7 @@
 #include "core/histogram.h"
 #include "core/series.h"
 #include "sheet/row_runs.h"
+#include "sheet/run_value.h"
 #include "stats/drift.h"
 #include "stats/modality.h"
 #include "stats/summary.h"
@@ -32,14 +33,25 @@ static bool clock_changed(const struct ps_sheet_series *series) {
     return high > CLOCK_CHANGED * low;
 }
 
+/* Median clock of `n` samples from `first`, of those whose probe is known and that had the core to
+ * themselves; NAN where they are less than half, or fewer than two. */
+static double median_clock(const struct ps_sheet_series *series, unsigned first, unsigned n) {
+    double known[PS_SAMPLES_MAX / 4];
+    unsigned n_known = 0;
+    for (unsigned i = first; i < first + n; i++)
+        if (series->mhz[i] > 0.0 && !ps_series_shared(series, i))
+            known[n_known++] = series->mhz[i];
+    return n_known >= 2 && 2 * n_known >= n ? ps_median(known, n_known) : NAN;
+}
+
 /* Did the clock fall in this run, and stay low to its end? */
 static bool clock_fell(const struct ps_sheet_series *series, double *ret_from, double *ret_to) {
-    if (!series->mhz || series->n < SAMPLES_FOR_QUARTERS)
+    if (!series->mhz || series->n < SAMPLES_FOR_QUARTERS || series->n > PS_SAMPLES_MAX)
         return false;
     unsigned quarter = series->n / 4;
-    *ret_from = ps_median(series->mhz, quarter);
-    *ret_to = ps_median(series->mhz + series->n - quarter, quarter);
-    return *ret_to > 0.0 && *ret_to < CLOCK_FELL * *ret_from;
+    *ret_from = median_clock(series, 0, quarter);
+    *ret_to = median_clock(series, series->n - quarter, quarter);
+    return *ret_to < CLOCK_FELL * *ret_from; /* not with a NAN */
 }
 
 static uint32_t clock_quality(const struct ps_row *row, char *note, size_t note_bytes) {

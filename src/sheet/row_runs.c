@@ -18,7 +18,7 @@
 #include "stats/summary.h"
 
 #define UNDISTURBED_MIN 3
-#define RUNS_WITH_CLOCK_MIN 3
+#define RUNS_WITH_CLOCK_MIN 2
 /* Standard error of a median of normal values against that of their mean, and the standard
  * deviation of normal values against their MAD. */
 #define MEDIAN_ERROR 1.2533
@@ -45,7 +45,10 @@ void ps_row_done(struct ps_row *row) {
     *row = (struct ps_row){0};
 }
 
+/* What a run measured before it was aborted is not known to be right. */
 static const struct ps_sheet_series *series_of(const struct ps_sheet_run *run, const char *metric) {
+    if (run->status == PS_ABORTED)
+        return NULL;
     for (unsigned i = 0; i < run->n_series; i++)
         if (strcmp(run->series[i].metric, metric) == 0)
             return run->series[i].n || run->series[i].histogram ? &run->series[i] : NULL;

@@ -27,7 +27,7 @@ bool ps_series_has_clock(const struct ps_sheet_series *series) {
     return known > 0 && 2 * known >= series->n;
 }
 
-static bool is_shared(const struct ps_sheet_series *series, unsigned i) {
+bool ps_series_shared(const struct ps_sheet_series *series, unsigned i) {
     return series->issue && ps_core_shared(series->issue[i], series->full_issue);
 }
 
@@ -38,10 +38,11 @@ unsigned ps_series_nets(const struct ps_sheet_series *series, bool normalised, d
                         double *nets) {
     unsigned n = series->n < PS_SAMPLES_MAX ? series->n : PS_SAMPLES_MAX, unshared = 0, kept = 0;
     for (unsigned i = 0; i < n; i++)
-        unshared += !is_shared(series, i) && (!normalised || clock_known(series, i));
+        unshared += !ps_series_shared(series, i) && (!normalised || clock_known(series, i));
     bool leave_shared = ps_enough_unshared(unshared, n);
     for (unsigned i = 0; i < n; i++) {
-        if ((leave_shared && is_shared(series, i)) || (normalised && !clock_known(series, i)))
+        if ((leave_shared && ps_series_shared(series, i)) ||
+            (normalised && !clock_known(series, i)))
             continue;
         double gross = series->samples[i], baseline = series->baseline ? series->baseline[i] : 0.0;
         if (normalised) {

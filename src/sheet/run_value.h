@@ -10,6 +10,9 @@
 /* Is there a clock for at least half of the samples, and their baselines? */
 bool ps_series_has_clock(const struct ps_sheet_series *series);
 
+/* Was a neighbour on the same core while sample `i` was taken? */
+bool ps_series_shared(const struct ps_sheet_series *series, unsigned i);
+
 /* Samples less baseline into nets[PS_SAMPLES_MAX], without those whose clock is unknown (when
  * normalised) or, where enough others are left, whose core was shared; returns how many. */
 unsigned ps_series_nets(const struct ps_sheet_series *series, bool normalised, double reference_mhz,

@@ -16,13 +16,15 @@
 
 #define PS_SHEET_FORMAT 1
 
-/* All strings belong to the sheet. NULL and NAN: not there. */
+/* All strings belong to the sheet, and can be shown as they are: control characters were replaced
+ * when it was read. NULL and NAN: not there. */
 
 struct ps_sheet_source {
     const char *id, *kind;
     double hz;
     unsigned usable_cpus; /* 0 unknown */
     bool emulated;
+    const char *started, *depth; /* of the header above it; NULL: not there */
     unsigned sheet;              /* which of the merged sheets it is from, 0 the first */
     const struct ps_json *json;  /* the whole record */
     const struct ps_json *board; /* of the header above it; NULL: none */
@@ -96,6 +98,7 @@ struct ps_sheet_series {
 
 struct ps_sheet_run {
     const char *case_id, *source;
+    const char *sheet_id; /* of the header above it, or NULL */
     unsigned round, seq, attempt;
     double start_s;
     enum ps_status status;
@@ -148,6 +151,7 @@ struct ps_sheet {
     struct ps_sheet_run *runs;
     struct ps_result *results;
     size_t n_sources, n_tables, n_cases, n_runs, n_results;
+    size_t n_repeated;    /* runs that were merged once more, and left out */
     bool incomplete;      /* killed: results were rebuilt */
     bool truncated;       /* the last line was cut short, and left out */
     double reference_mhz; /* of source "linux"'s first cluster; NAN unknown */
@@ -167,7 +171,8 @@ int ps_sheet_parse(const char *text, size_t length, struct ps_sheet **ret_sheet,
                    struct ps_sheet_error *ret_error);
 void ps_sheet_free(struct ps_sheet *sheet);
 /* Pools `from` into `into` (several sheets, one page; repeated invocations pool their runs when
- * case, source and declarations agree). `from` must outlive `into`. 0, -ENOMEM. */
+ * case, source and declarations agree). A run that is there already, by its sheet's id, source and
+ * number, is left out and counted. `from` must outlive `into`. 0, -ENOMEM. */
 int ps_sheet_merge(struct ps_sheet *into, const struct ps_sheet *from);
 
 /* Strings and arrays that live as long as the sheet; NULL on memory shortage. */

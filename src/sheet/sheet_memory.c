@@ -40,10 +40,28 @@ void *ps_sheet_alloc(struct ps_sheet *sheet, size_t bytes) {
     return ps_memory_pool_alloc(&memory->pool, bytes);
 }
 
+/* A sheet may come from anybody, and its strings go to terminals and into pages: C0, C1 (in UTF-8
+ * 0xc2 0x80 to 0xc2 0x9f) and DEL are replaced. The reader has refused what is not UTF-8. */
+static void copy_printable(char *out, const char *in) {
+    for (; *in; in++) {
+        unsigned char byte = (unsigned char)*in, next = (unsigned char)in[1];
+        if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+            *out++ = '?';
+            in++;
+        } else if (byte == '\n' || byte == '\t' || byte == '\r') {
+            *out++ = ' ';
+        } else {
+            *out++ = byte < 0x20 || byte == 0x7f ? '?' : *in;
+        }
+    }
+    *out = '\0';
+}
+
 const char *ps_sheet_strdup(struct ps_sheet *sheet, const char *string) {
-    size_t bytes = strlen(string) + 1;
-    char *copy = ps_sheet_alloc(sheet, bytes);
-    return copy ? memcpy(copy, string, bytes) : NULL;
+    char *copy = ps_sheet_alloc(sheet, strlen(string) + 1);
+    if (copy)
+        copy_printable(copy, string);
+    return copy;
 }
 
 void *ps_sheet_grow(void **array, size_t n, size_t *n_max, size_t element_bytes) {

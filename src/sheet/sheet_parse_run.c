@@ -155,6 +155,7 @@ int ps_sheet_take_run(struct ps_sheet *sheet, const struct ps_json *record, cons
     struct ps_sheet_run run = {.round = ps_sheet_unsigned(record, "round"),
                                .seq = ps_sheet_unsigned(record, "seq"),
                                .attempt = ps_sheet_unsigned(record, "attempt"),
+                               .sheet_id = sheet->id,
                                .start_s = ps_json_get_double(record, "start_s", NAN)};
     if (!ps_sheet_take_string(sheet, record, "case", &run.case_id) ||
         !ps_sheet_take_string(sheet, record, "source", &run.source) ||

@@ -3,8 +3,9 @@
  * A sheet from its lines, one at a time: a line's document is dropped as soon as its record was
  * taken, so that memory goes with what was measured, not with the length of the file.
  *
- * A file may hold records of several starts of the program (a run that was resumed in place): the
- * last declaration of a case holds, and an end record only ends what stands before it.
+ * A file holds one sheet. It may have records of several starts of the program (a run that was
+ * resumed in place, under the same header): the last declaration of a case holds, and an end record
+ * only ends what stands before it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +41,10 @@ static int take_header(struct reader *reader, const struct ps_json *record) {
     if (ps_json_get_i64(record, "format", -1) != PS_SHEET_FORMAT)
         return refuse(reader, 1,
                       "a sheet of another format than 1: it needs another version of the program");
-    if (sheet->header)
-        return 0;
+    if (sheet->header) /* runs of one would be taken for runs of the other */
+        return refuse(reader, 1,
+                      "another sheet begins here: a file holds one, and report takes "
+                      "several files");
     sheet->header = ps_sheet_copy_json(sheet, record);
     if (!sheet->header || !ps_sheet_take_string(sheet, record, "id", &sheet->id) ||
         !ps_sheet_take_string(sheet, record, "started", &sheet->started))
@@ -167,11 +170,18 @@ static int finish(struct reader *reader) {
         reader->line = 1;
         return refuse(reader, 1, "no record is in it: not a sheet");
     }
-    sheet->incomplete = !sheet->end;
     sheet->reference_mhz = first_reference_mhz(sheet);
-    for (size_t i = 0; i < sheet->n_sources; i++)
-        sheet->sources[i].board = ps_json_get(sheet->header, "board");
+    for (size_t i = 0; i < sheet->n_sources; i++) {
+        struct ps_sheet_source *source = &sheet->sources[i];
+        source->board = ps_json_get(sheet->header, "board");
+        source->started = sheet->started;
+        source->depth = ps_json_get_string(ps_json_get(sheet->header, "plan"), "depth", NULL);
+    }
     int error = drop_repeated_cases(sheet);
+    /* Rows that were never declared leave no trace but their number. */
+    sheet->incomplete =
+        !sheet->end ||
+        sheet->n_cases < ps_json_get_u64(ps_json_get(sheet->header, "plan"), "cases", 0);
     if (!error)
         error = ps_results_build(sheet);
     return error ? error : ps_results_judge(sheet);

@@ -34,6 +34,24 @@ int ps_scheduling_set(const struct ps_scheduling *scheduling) {
     return 0;
 }
 
+int ps_realtime_allowed(int priority) {
+    struct ps_scheduling before = {0}, wanted = {.policy = SCHED_FIFO, .priority = priority};
+    int r = ps_scheduling_get(&before);
+    if (r == 0)
+        r = ps_scheduling_set(&wanted);
+    if (r == 0)
+        r = ps_scheduling_set(&before);
+    return r;
+}
+
+int ps_memory_lock_allowed(void) {
+    /* Of what is not touched there is nothing to lock yet, but it counts against the limit. */
+    if (mlockall(MCL_CURRENT | MCL_ONFAULT) != 0)
+        return -errno;
+    munlockall();
+    return 0;
+}
+
 int ps_memory_lock(void) {
     return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 ? 0 : -errno;
 }

@@ -18,6 +18,12 @@ struct ps_scheduling {
 int ps_scheduling_get(struct ps_scheduling *ret_scheduling);
 int ps_scheduling_set(const struct ps_scheduling *scheduling);
 
+/* May this process have SCHED_FIFO of that priority and locked memory? Tried and put back at once,
+ * as limits, capabilities, control groups and security modules all have a say. 0 or a negative
+ * errno. */
+int ps_realtime_allowed(int priority);
+int ps_memory_lock_allowed(void);
+
 /* All memory, present and future, stays resident. 0, or -EPERM, -ENOMEM, -EAGAIN: no right to lock
  * that much. */
 int ps_memory_lock(void);

@@ -9,7 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+/* Files beyond 2 GiB on 32-bit machines as well: everywhere, or offsets do not agree. */
+_Static_assert(sizeof(off_t) == 8, "built without _FILE_OFFSET_BITS=64");
 
 bool ps_root_is_real(const char *root) {
     return root == NULL || root[0] == '\0';

@@ -395,6 +395,13 @@ def check_hash(entry, digest, known):
             "timed_loops.txt, then run --update (--same-method where nothing can be measured)")
 
 
+def registered_tables():
+    path = os.path.join(SOURCE_DIR, "src", "bench", "registry.def")
+    with open(path, encoding="utf-8") as lines:
+        return [f"{chapter}.{table}" for chapter, table in
+                re.findall(r"^PS_BENCH\((\w+), (\w+),", lines.read(), re.M)]
+
+
 def main():
     update = "--update" in sys.argv
     cache = read_cache()
@@ -466,6 +473,9 @@ def main():
     if update:
         write_hashes(all_hashes)
         print(f"{updated} hashes written")
+    for table in registered_tables():
+        if table not in {entry.table for entry in entries}:
+            print(f"note: {table} has no line in timed_loops.txt: its timed loop is not looked at")
     for problem in problems:
         print(problem)
     print(f"{len(entries)} timed functions, {len(problems)} problems")

@@ -91,6 +91,17 @@ with Directory() as directory:
     check("denied, 2 rows: needs the right of CAP_X: run as root" in page, "grouped by remedy")
     check(f"{ROWS[0]}, {ROWS[1]}" in page, "the rows of the group")
 
+    # The same sheet twice: its runs count once, in one file it is refused.
+    path = os.path.join(directory, "linux.jsonl")
+    once, twice = run("report", path, "--format", "json"), run("report", path, path, "--format", "json")
+    check(once.stdout == twice.stdout and "they count once" in twice.stderr, f"twice: {twice.stderr}")
+    check("count once" in run("report", path, path, "--format", "md").stdout, "md: twice")
+    double = os.path.join(directory, "double.jsonl")
+    with open(path, encoding="utf-8") as file, open(double, "w", encoding="utf-8") as out:
+        out.write(2 * file.read())
+    refused = run("report", double)
+    check(refused.returncode == 1 and "another sheet begins here" in refused.stderr, f"cat S S: {refused.stderr}")
+
     # A disk that is full.
     full = run("run", *ROWS, "--quick", "-o", "/dev/full")
     check(full.returncode == 1 and "No space left" in full.stderr, f"disk full: {full.returncode} {full.stderr}")

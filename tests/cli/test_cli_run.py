@@ -21,14 +21,16 @@ with Directory() as directory:
     names = os.listdir(directory)
     check(len(names) == 1 and re.match(r"^[a-z0-9-]+-\d{8}-\d{6}\.jsonl$", names[0]), f"default name: {names}")
     check(re.search(r"1 rows?, \d+ runs each: about \d+ s", first.stderr), f"prediction: {first.stderr}")
-    for wanted in ("board ", "kernel ", "governor ", "again: perfsheet run ", "plan:  ", f"sheet: ./{names[0]}",
+    for wanted in ("board ", "kernel ", "governor ", "again: ", "plan:  ", f"sheet: ./{names[0]}",
                    "null ", "us "):
         check(wanted in first.stdout, f"page: {wanted!r}")
     check("\033" not in first.stdout + first.stderr, "no escape sequence without a terminal")
     lines = check_whole_sheet(read(directory, names[0]), "default run")
     check(lines[0]["plan"]["args"] == [ROW, "--quick"], f"args: {lines[0]['plan']['args']}")
     check(lines[-1]["exit"] == first.returncode, "the end record has the exit code")
-    check(re.search(r"^again: perfsheet run os\.lat_syscall/null --quick$", first.stdout, re.M), "replay command")
+    again = re.sub(r"\s*\\\n\s*", " ", first.stdout)
+    check(f"again: {PERFSHEET} run os.lat_syscall/null --quick\n" in again, "replay command")
+    check((first.stdout + first.stderr).count(names[0]) == 1, "says once where the sheet is")
 
     # -o: named, refused when it exists, not touched then.
     path = os.path.join(directory, "named.jsonl")
@@ -46,7 +48,7 @@ with Directory() as directory:
     piped = run("run", ROW, "--quick", "-o", "-", cwd=directory)
     check(piped.returncode in (0, 3), f"-o -: {piped.returncode}")
     check_whole_sheet(piped.stdout, "-o -")
-    check("again: perfsheet run" in piped.stderr, "-o -: the page is on stderr")
+    check("again: " in piped.stderr, "-o -: the page is on stderr")
     quiet = run("run", ROW, "--quick", "-o", "-", "--quiet", cwd=directory)
     check_whole_sheet(quiet.stdout, "-o - --quiet")
     check(quiet.stderr == "", f"-o - --quiet: {quiet.stderr[:80]}")
@@ -105,6 +107,26 @@ with Directory() as directory:
     n_runs = len([line for line in lines if line["type"] == "run"])
     check(n_runs >= len(runs), f"resume: {n_runs} runs of {len(runs)}")
     check(read(cut).startswith("".join(whole[:runs[-1]])), "resume keeps what was there")
+    # Of another machine or program: refused, with what differs.
+    for key, value, what in (("hostname", "elsewhere", "host name"), ("model", "Other", "board model"),
+                             ("arch", "pdp11", "architecture"), ("version", "9.9", "version"),
+                             ("commit", "0", "commit"), ("core", "Other", "CPU model")):
+        foreign = os.path.join(directory, "foreign.jsonl")
+        with open(foreign, "w", encoding="utf-8") as file:
+            file.write(re.sub(f'"{key}":"[^"]*"', f'"{key}":"{value}"', before))
+        result = run("run", "--resume", foreign)
+        check(result.returncode == 2 and what in result.stderr, f"another {what}: {result.stderr}")
+    # Cut among its declarations: they are completed.
+    part = os.path.join(directory, "part.jsonl")
+    for keep in (1, 2, 3):
+        with open(part, "w", encoding="utf-8") as file:
+            file.write("".join(whole[:keep]) + whole[keep][:40])
+        result = run("run", "--resume", part, "--strict", "--quiet")
+        check(result.returncode in (0, 3), f"cut in its plan: {result.returncode} {result.stderr}")
+        kinds = [line["type"] for line in check_whole_sheet(read(part), f"cut in its plan, {keep}")]
+        check([kinds.count(kind) for kind in ("source", "table", "case")] == [1, 1, 1], f"declared: {kinds}")
+    result = run("run", "--resume", part, "--seed", "5")
+    check(result.returncode == 2 and "--seed" in result.stderr, f"another seed: {result.stderr}")
     broken = os.path.join(directory, "broken.jsonl")
     with open(broken, "w", encoding="utf-8") as file:
         file.write(whole[0] + "{not json}\n" + whole[1])
@@ -134,7 +156,12 @@ with Directory() as directory:
                             capture_output=True, text=True, timeout=60,
                             env={**{key: value for key, value in os.environ.items() if key != "HOME"},
                                  "LC_ALL": "de_DE.UTF-8"})
-    check(closed.returncode in (0, 3), f"closed stdin and stdout: {closed.returncode} {closed.stderr}")
+    check(closed.returncode == 1 and "Bad file descriptor" in closed.stderr,
+          f"closed stdin and stdout: {closed.returncode} {closed.stderr}")
+    for words in (["run", ROW, "--quick", "-o", "-"], ["list"], ["report", path], ["--help"]):
+        closed = subprocess.run(f"'{PERFSHEET}' {' '.join(words)} >&-", shell=True, capture_output=True, text=True,
+                                cwd=directory, timeout=60)
+        check(closed.returncode == 1 and "Bad file descriptor" in closed.stderr, f"{words} to a closed stdout")
     check_whole_sheet(read(directory, "closed.jsonl"), "closed stdin and stdout")
 
 # Nothing is writable: the sheet goes to stdout, and rows that need no file have numbers.

@@ -36,7 +36,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         statuses = {line["status"] for line in lines if line["type"] == "result"}
         check("ok" in statuses, f"{number.name}: no finished row is kept: {statuses}")
         check(lines and lines[-1]["exit"] == 128 + number, f"{number.name}: exit {lines[-1:]}")
-        check("again: perfsheet run" in out, f"{number.name}: the page is printed")
+        check(" run os." in out, f"{number.name}: the page is printed")
         check("cut off" not in out, f"{number.name}: the sheet is whole")
 
         # What is missing can be finished.
@@ -48,6 +48,30 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             lines = check_whole_sheet(text_of(path), "resumed")
             bad = [line["id"] for line in lines if line["type"] == "result" and line["status"] == "aborted"]
             check(not bad, f"resumed, still aborted: {bad}")
+
+# A child that somebody kills costs a run, not its row; a sheet that is deleted meanwhile is missed.
+with Directory() as directory:
+    path = os.path.join(directory, "sheet.jsonl")
+    process = subprocess.Popen([PERFSHEET, "run", "os.lat_syscall/null", "--quick", "-o", path, "--quiet"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    wait_for(lambda: text_of(path).count('"type":"case"') and text_of(children).split())
+    victim = text_of(children).split()
+    if victim:
+        os.kill(int(victim[0]), signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    lines = check_whole_sheet(text_of(path), "a killed child")
+    aborted = [line["reason"] for line in lines if line["type"] == "run" and line["status"] == "aborted"]
+    check(len(aborted) == 1 and "signal 9" in aborted[0] and "--resume" in aborted[0], f"a killed child: {aborted}")
+    check(process.returncode in (0, 3), f"a killed child: {process.returncode} {err}")
+with Directory() as directory:
+    path = os.path.join(directory, "sheet.jsonl")
+    process = start(path)
+    wait_for(lambda: '"type":"run"' in text_of(path))
+    os.unlink(path)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    check("is gone" in err and "sheet: " not in out, f"a deleted sheet: {err[-300:]}")
 
 # A signal that was ignored at the start stays ignored (nohup).
 with Directory() as directory:

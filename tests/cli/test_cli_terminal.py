@@ -59,9 +59,8 @@ with Directory() as directory:
     for columns in (60, 80, 130):
         plain = re.sub(r"\033\[[0-9;]*m", "", on_terminal(["report", path], columns=columns))
         lines = [line.rstrip("\r") for line in plain.split("\n")]
-        # The last lines are for copying and are never broken.
-        prose = [line for line in lines if not line.startswith(("again:", "sheet:", "+/-%"))]
-        longest = max(prose, key=len)
+        # A path is for copying: it has a line of its own and is not broken.
+        longest = max((line for line in lines if path not in line), key=len)
         check(len(longest) <= columns, f"{columns} columns: {len(longest)}: {longest!r}")
     check("marks:" not in run("report", path, env={"COLUMNS": "130"}).stdout, "marks are words on a wide page")
 

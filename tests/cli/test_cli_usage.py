@@ -42,6 +42,8 @@ for words, wanted in [
     (["run", "-x"], "unknown option '-x'"),
     (["run", "--quick=1"], "--quick takes no value"),
     (["run", "--budget"], "--budget wants a value"),
+    (["run", "--output="], "--output wants a value"),
+    (["list", "--root", "/etc/passwd"], "not a directory"),
     (["run", "--budget", "0"], "--budget wants a whole number"),
     (["run", "--budget", "-1"], "--budget wants a whole number"),
     (["run", "--budget", "1e3"], "--budget wants a whole number"),

@@ -102,6 +102,38 @@ static void test_failing_rows_end_alone(void **state) {
     setting_free(s);
 }
 
+static void killed_once(struct fake_executor *fake, const struct taken *taken,
+                        struct behaviour *behaviour) {
+    (void)fake;
+    if (strcmp(taken->row->c.name, "a") == 0 && taken->round == 2 && taken->attempt == 1)
+        behaviour->status = PS_ABORTED;
+    if (strcmp(taken->row->c.name, "b") == 0 && taken->round >= 2)
+        behaviour->status = PS_ABORTED;
+}
+
+/* Once is replaced, twice ends the row; a second invocation completes it and takes no more. */
+static void test_aborted_runs_are_taken_again(void **state) {
+    (void)state;
+    struct setting *s = setting_new();
+    struct ps_runner_options options = {0};
+    char *text;
+    s->fake.behave = killed_once;
+    assert_int_equal(run_plan(&s->machine, &s->plan, &s->fake, &options, &text), 0);
+    assert_int_equal(count_runs(&s->fake, "t.table/a"), 9);
+    assert_int_equal(count_runs(&s->fake, "t.table/b"), 3);
+    struct ps_sheet *sheet = sheet_of(&s->plan, text);
+    struct fake_executor *second = calloc(1, sizeof(*second));
+    assert_non_null(second);
+    options = (struct ps_runner_options){.done = sheet};
+    assert_int_equal(run_plan(&s->machine, &s->plan, second, &options, NULL), 0);
+    assert_int_equal(count_runs(second, "t.table/a"), 0);
+    assert_int_equal(count_runs(second, "t.table/b"), 7);
+    ps_sheet_free(sheet);
+    free(second);
+    free(text);
+    setting_free(s);
+}
+
 static void cpu_vanishes(struct fake_executor *fake, const struct taken *taken,
                          struct behaviour *behaviour) {
     (void)behaviour;
@@ -253,6 +285,7 @@ static void test_full_disk_leaves_whole_lines(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failing_rows_end_alone),
+        cmocka_unit_test(test_aborted_runs_are_taken_again),
         cmocka_unit_test(test_offline_cpu_aborts_its_rows_only),
         cmocka_unit_test(test_budget_ends_the_run),
         cmocka_unit_test(test_signal_keeps_what_was_measured),

@@ -8,7 +8,7 @@
  *                  write  write, pwrite, writev: ENOSPC; fsync, fdatasync: EIO
  *                  full   the same calls; half of the write is done, and every later one of that
  *                         file fails: a disk that fills up
- *                  fork   fork, vfork, posix_spawn: EAGAIN
+ *                  fork   fork: EAGAIN (vfork and posix_spawn, of lat_proc alone, are let be)
  *   PS_FAULT_AT    which call of the kind, from 1
  *   PS_FAULT_MARK  a file that is made when the fault fires, with the calls that led to it; while
  *                  it is there, no fault fires

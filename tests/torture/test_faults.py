@@ -175,7 +175,8 @@ def one(command, kind, at, where_in="parent"):
         if code and code > 0 and not re.search(r"^perfsheet: .*\w{2}", err, re.M) and statuses <= {"ok"} \
                 and b"FAILED" not in out:
             fault(where, f"exit {code} and not a word why", detail, mark)
-        names = {f.name for f in directory.iterdir()} - {"mark", "stdout", "stderr", command.output, "page" if command.page else None}
+        expected = {"mark", "stdout", "stderr", command.output, "page" if command.page else None}
+        names = {f.name for f in directory.iterdir()} - expected
         if names:
             fault(where, f"left {', '.join(sorted(names))}", detail, mark)
         return mark is not None
@@ -285,7 +286,7 @@ def main():
         else:
             jobs = [(command, kind, "parent") for command in all_commands for kind in KINDS]
             jobs += [(all_commands[0], kind, "child") for kind in KINDS]
-        # A child's fault and a slow run take most; what is over early leaves its time to nobody.
+        # Runs are slow, and get most of the time.
         slow = sum(command.name.startswith("run") for command, _, _ in jobs)
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
             def take(job):

@@ -105,7 +105,7 @@ def check_sheet(sheet, victim, code, where):
         check(code in (0, 1, 3), f"{where}: exit code {code}")
         check(records[-1]["type"] == "end", f"{where}: no end record")
         for run in failed:
-            check("SIGKILL" in run["reason"], f"{where}: {run['reason']}")
+            check("SIGKILL" in run["reason"] and run["status"] == "aborted", f"{where}: {run['status']} {run['reason']}")
     else:
         check(code == -victim, f"{where}: exit code {code}, wanted to die of signal {victim}")
         if victim != signal.SIGKILL and records:

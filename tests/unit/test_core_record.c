@@ -288,6 +288,12 @@ static void test_run_that_failed(void **state) {
         "\"shared\":0},"
         "\"disturbed\":\"steal\",\"stop\":null,\"null_ns\":null,\"timed_ns\":null,\"load\":null,"
         "\"metrics\":{}}\n");
+    /* A remedy is not made clearer by a number. */
+    assert_int_equal(begin(NULL), 0);
+    shared.status = PS_DENIED;
+    ps_record_run(&json, &identity, &shared, NULL);
+    assert_int_equal(ps_json_line_end(&json), 0);
+    assert_null(strstr(sink.data, "errno"));
 }
 
 int main(void) {

@@ -191,6 +191,7 @@ static void test_clean(void **state) {
     noise(wire, "@P"); /* what comes later is not read */
     check(wire, 3, 11.5, &counts);
     assert_int_equal(counts.lines, 7);
+    assert_true(counts.whole);
     assert_int_equal(counts.damaged + counts.duplicate + counts.missing + counts.malformed, 0);
     free(wire);
 }
@@ -222,6 +223,9 @@ static void test_cut_off(void **state) {
     send_run(wire, 3, 12);
     wire->length = whole + 200;
     check(wire, 2, 12, &counts);
+    assert_false(counts.finished || counts.whole);
+    assert_int_equal(counts.runs, 2);
+    assert_int_equal(counts.said_runs, 3);
     free(wire);
 }
 
@@ -239,6 +243,7 @@ static void test_lost_run(void **state) {
     wire->data[lost] ^= 4;
     check(wire, 2, 12, &counts);
     assert_int_equal(counts.lost_lines, 1);
+    assert_true(counts.finished && !counts.whole);
     assert_int_equal(counts.missing, 1);
     free(wire);
 }
@@ -275,6 +280,7 @@ static void test_started_twice(void **state) {
         send_run(wire, round, 12);
     send_text(wire, FINISH);
     check(wire, 4, 12, &counts);
+    assert_true(counts.whole);
     free(wire);
 }
 

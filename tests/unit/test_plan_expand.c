@@ -262,7 +262,7 @@ static void test_product_ids(void **state) {
         bool start = true;
         for (const char *c = id; *c; c++) {
             bool separator = *c == '/' || *c == '@' ||
-                             (*c == '.' && !strchr(c, '/') == 0 && c < strchr(id, '/'));
+                             (*c == '.' && (!strchr(c, '/')) == 0 && c < strchr(id, '/'));
             if (!(strchr("abcdefghijklmnopqrstuvwxyz0123456789", *c) || separator ||
                   (!start && strchr("_.+-", *c))))
                 fail_msg("%s: '%c'", id, *c);

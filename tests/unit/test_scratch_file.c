@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -124,6 +125,52 @@ static void test_is_gone_when_the_runner_clears_away(void **unused) {
     }
 }
 
+/* The last of a chain of only children. */
+static pid_t last_descendant(pid_t pid) {
+    for (;;) {
+        char path[64];
+        int child = 0;
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            return pid;
+        int n = fscanf(file, "%d", &child);
+        fclose(file);
+        if (n != 1)
+            return pid;
+        pid = child;
+    }
+}
+
+static void *wake_later(void *pid) {
+    usleep(400000);
+    kill(*(const pid_t *)pid, SIGCONT);
+    return NULL;
+}
+
+/* The machine is busy: the cleaner gets its turn late. */
+static void test_is_gone_though_the_cleaner_is_late(void **unused) {
+    char program[] = "maker", *arguments[] = {program, directory, NULL};
+    struct ps_child maker;
+    pthread_t thread;
+    int reply[2];
+    char byte;
+    (void)unused;
+    assert_int_equal(pipe2(reply, O_CLOEXEC), 0);
+    assert_int_equal(ps_child_spawn("/proc/self/exe", arguments, reply[0], reply[1], -1, &maker),
+                     0);
+    close(reply[1]);
+    assert_int_equal(read(reply[0], &byte, 1), 1);
+    pid_t cleaner = last_descendant(maker.pid);
+    assert_int_not_equal(cleaner, maker.pid);
+    kill(cleaner, SIGSTOP);
+    assert_int_equal(pthread_create(&thread, NULL, wake_later, &cleaner), 0);
+    ps_child_kill(&maker);
+    assert_int_equal(count_entries(directory), 0);
+    pthread_join(thread, NULL);
+    close(reply[0]);
+}
+
 static void test_no_room(void **unused) {
     struct ps_scratch_file file;
     (void)unused;
@@ -178,6 +225,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_two_at_a_time),
         cmocka_unit_test(test_is_gone_when_the_maker_is_killed),
         cmocka_unit_test(test_is_gone_when_the_runner_clears_away),
+        cmocka_unit_test(test_is_gone_though_the_cleaner_is_late),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_no_directory),
     };

@@ -2,13 +2,19 @@
  *
  * Several sheets: runs are pooled where cases mean the same, and kept apart where they do not.
  */
+#include <errno.h>
+
 #include "unit/sheet_text.h"
 
+static unsigned n_sheets;
+
+/* A sheet of its own id each time. */
 static struct ps_sheet *sheet_of(const char *board, const char *source, unsigned method,
                                  double sample) {
     struct sheet_text *text = calloc(1, sizeof(*text));
     assert_non_null(text);
-    put(text, "{\"type\":\"sheet\",\"format\":1,\"id\":\"s\",\"board\":{\"id\":\"%s\"}}\n", board);
+    put(text, "{\"type\":\"sheet\",\"format\":1,\"id\":\"s%u\",\"board\":{\"id\":\"%s\"}}\n",
+        n_sheets++, board);
     put(text, "{\"type\":\"source\",\"id\":\"%s\",\"kind\":\"linux\",\"usable_cpus\":2}\n", source);
     put(text, "{\"type\":\"table\",\"id\":\"t.t\"}\n");
     put(text,
@@ -20,9 +26,9 @@ static struct ps_sheet *sheet_of(const char *board, const char *source, unsigned
     for (unsigned i = 0; i < 3; i++)
         put(text,
             "{\"type\":\"run\",\"case\":\"t.t/"
-            "a\",\"source\":\"%s\",\"metrics\":{\"m\":{\"samples\":"
+            "a\",\"source\":\"%s\",\"seq\":%u,\"metrics\":{\"m\":{\"samples\":"
             "[%.9g]}}}\n",
-            source, sample + i);
+            source, i, sample + i);
     put_end(text);
     return parse_text(text);
 }
@@ -76,6 +82,42 @@ static void test_apart(void **ignored) {
     }
 }
 
+/* The same sheet twice has each run once, and the interval is not narrowed by it. */
+static void test_repeated(void **ignored) {
+    (void)ignored;
+    struct ps_sheet *into = sheet_of("x", "linux", 1, 100), *again, *other;
+    n_sheets--;
+    again = sheet_of("x", "linux", 1, 100);
+    other = sheet_of("x", "linux", 1, 200);
+    double low = into->results[0].ci95[0];
+    assert_int_equal(ps_sheet_merge(into, again), 0);
+    assert_int_equal(into->n_repeated, 3);
+    assert_int_equal(into->n_runs, 3);
+    assert_int_equal(into->n_cases, 1);
+    assert_int_equal(into->results[0].n_runs, 3);
+    assert_close(into->results[0].ci95[0], low);
+    assert_int_equal(ps_sheet_merge(into, other), 0);
+    assert_int_equal(ps_sheet_merge(into, again), 0); /* also behind another */
+    assert_int_equal(into->n_runs, 6);
+    assert_int_equal(into->n_repeated, 6);
+    ps_sheet_free(into);
+    ps_sheet_free(again);
+    ps_sheet_free(other);
+}
+
+/* One file with two sheets is refused: their runs could not be told apart. */
+static void test_two_in_one_file(void **ignored) {
+    (void)ignored;
+    static const char text[] = "{\"type\":\"sheet\",\"format\":1,\"id\":\"s\"}\n"
+                               "{\"type\":\"end\"}\n"
+                               "{\"type\":\"sheet\",\"format\":1,\"id\":\"s\"}\n";
+    struct ps_sheet *sheet = NULL;
+    struct ps_sheet_error error = {0};
+    assert_int_equal(ps_sheet_parse(text, sizeof(text) - 1, &sheet, &error), -EINVAL);
+    assert_int_equal(error.line, 3);
+    assert_non_null(strstr(error.what, "another sheet begins here"));
+}
+
 /* What one invocation skipped, another measured. */
 static void test_complement(void **ignored) {
     (void)ignored;
@@ -103,8 +145,8 @@ static void test_complement(void **ignored) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_pooled),     cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_repeated),   cmocka_unit_test(test_two_in_one_file),
         cmocka_unit_test(test_complement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

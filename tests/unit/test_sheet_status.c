@@ -31,7 +31,8 @@ static void test_failures(void **ignored) {
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct sheet_text *text = one_row();
-        for (unsigned j = 0; j < 5; j++) /* five good runs do not make up for a bad one */
+        /* Five good runs do not make up for a bad one, but three do for one that was aborted. */
+        for (unsigned j = 0; j < (cases[i].status == PS_ABORTED ? 2 : 5); j++)
             put_run(text, "a", 100, 5, 2000, "");
         put(text, "{\"type\":\"run\",\"case\":\"t.t/a\",\"source\":\"linux\"%s}\n", cases[i].run);
         put_end(text);
@@ -56,6 +57,37 @@ static void test_failures(void **ignored) {
     assert_int_equal(sheet->results[0].status, PS_FAILED); /* the worst, with its reason */
     assert_string_equal(sheet->results[0].reason, "Wrong answer.");
     ps_sheet_free(sheet);
+}
+
+static void test_aborted_beside_good_runs(void **ignored) {
+    (void)ignored;
+    struct sheet_text *text = one_row();
+    put(text, "{\"type\":\"run\",\"case\":\"t.t/a\",\"source\":\"linux\",\"status\":\"aborted\","
+              "\"metrics\":{\"m\":{\"n\":1,\"samples\":[1]}}}\n");
+    for (unsigned j = 0; j < 3; j++)
+        put_run(text, "a", 100, 5, 2000, "");
+    put_end(text);
+    struct ps_sheet *sheet = parse_text(text);
+    assert_int_equal(sheet->results[0].status, PS_OK);
+    assert_int_equal(sheet->results[0].n_runs, 3);
+    assert_int_equal(ps_results_exit_code(sheet, true), 0);
+    ps_sheet_free(sheet);
+}
+
+/* The header says how many cases there are; an end record behind fewer is no end. */
+static void test_missing_cases(void **ignored) {
+    (void)ignored;
+    for (unsigned cases = 1; cases <= 2; cases++) {
+        struct sheet_text *text = calloc(1, sizeof(*text));
+        assert_non_null(text);
+        put(text, "{\"type\":\"sheet\",\"format\":1,\"id\":\"s\",\"plan\":{\"cases\":%u}}\n",
+            cases);
+        put_row(text, "a", "ns", "time", "memory", "");
+        put_end(text);
+        struct ps_sheet *sheet = parse_text(text);
+        assert_int_equal(sheet->incomplete, cases == 2);
+        ps_sheet_free(sheet);
+    }
 }
 
 static void test_not_measured(void **ignored) {
@@ -347,7 +379,8 @@ static void test_optimised_away(void **ignored) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_failures),         cmocka_unit_test(test_not_measured),
+        cmocka_unit_test(test_failures),         cmocka_unit_test(test_aborted_beside_good_runs),
+        cmocka_unit_test(test_missing_cases),    cmocka_unit_test(test_not_measured),
         cmocka_unit_test(test_disturbed),        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_given_marks),      cmocka_unit_test(test_throttled),
         cmocka_unit_test(test_below_resolution), cmocka_unit_test(test_rules),

@@ -8,21 +8,21 @@
 #include "stats/summary.h"
 
 /* Samples at a clock that moved between the runs, and half way in one. */
-static struct ps_sheet *core_sheet(const char *source, bool clock_in_all) {
+static struct ps_sheet *core_sheet(const char *source, unsigned clocked) {
     struct sheet_text *text = sheet_text_new(source);
     put_case(text, "a", "", "");
     put_metric(text, "m", "us", "time", "core", "");
     end_case(text, "");
     put_run(text, "a", 1000, 5, 2000, ""); /* 2000 cycles each */
-    put_run(text, "a", 2000, 5, 1000, "");
-    put_run(text, "a", 1250, 5, clock_in_all ? 1600 : 0, "");
+    put_run(text, "a", 2000, 5, clocked > 1 ? 1000 : 0, "");
+    put_run(text, "a", 1250, 5, clocked > 2 ? 1600 : 0, "");
     put_end(text);
     return parse_text(text);
 }
 
 static void test_core(void **ignored) {
     (void)ignored;
-    struct ps_sheet *sheet = core_sheet(",\"reference_mhz\":{\"0\":2000}", true);
+    struct ps_sheet *sheet = core_sheet(",\"reference_mhz\":{\"0\":2000}", 3);
     const struct ps_result *result = &sheet->results[0];
     assert_int_equal(result->status, PS_OK);
     assert_close(result->value, 1.0); /* us at 2000 MHz */
@@ -47,17 +47,27 @@ static void test_reference_from_runs(void **ignored) {
     static const char *const sources[] = {"", ",\"reference_mhz\":null",
                                           ",\"reference_mhz\":{\"0\":null}"};
     for (unsigned i = 0; i < 3; i++) {
-        struct ps_sheet *sheet = core_sheet(sources[i], true);
+        struct ps_sheet *sheet = core_sheet(sources[i], 3);
         assert_close(sheet->results[0].value, 1.25); /* 2000 cycles at 1600 MHz */
         assert_close(sheet->results[0].cycles, 2000);
         ps_sheet_free(sheet);
     }
 }
 
-/* One run without a clock: all of the row by the estimator that does without. */
+/* One run of three without a clock: the two others stand for the row. */
+static void test_one_clock_unknown(void **ignored) {
+    (void)ignored;
+    struct ps_sheet *sheet = core_sheet(",\"reference_mhz\":{\"0\":2000}", 2);
+    assert_close(sheet->results[0].value, 1.0);
+    assert_close(sheet->results[0].cycles, 2000);
+    assert_int_equal(sheet->results[0].n_runs, 2);
+    ps_sheet_free(sheet);
+}
+
+/* Most without a clock: all of the row by the estimator that does without. */
 static void test_clock_unknown(void **ignored) {
     (void)ignored;
-    struct ps_sheet *sheet = core_sheet(",\"reference_mhz\":{\"0\":2000}", false);
+    struct ps_sheet *sheet = core_sheet(",\"reference_mhz\":{\"0\":2000}", 1);
     const struct ps_result *result = &sheet->results[0];
     assert_close(result->value, 1.125); /* mean of the two fastest of 1, 2, 1.25 us */
     assert_close(result->raw, 1.125);
@@ -357,6 +367,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_core),
         cmocka_unit_test(test_reference_from_runs),
+        cmocka_unit_test(test_one_clock_unknown),
         cmocka_unit_test(test_clock_unknown),
         cmocka_unit_test(test_locked_clock),
         cmocka_unit_test(test_clusters),

@@ -30,6 +30,21 @@ struct wake_state {
     bool locked;
 };
 
+#define REMEDY                                                                                     \
+    ": run as root, or, as root, setcap cap_sys_nice,cap_ipc_lock+ep on the perfsheet program, "   \
+    "or "                                                                                          \
+    "for your shell: sudo prlimit --rtprio=99 --memlock=unlimited --pid $$"
+
+static const char no_fifo[] = "needs the right to SCHED_FIFO" REMEDY;
+static const char no_lock[] = "needs the right to lock its memory" REMEDY;
+
+/* So that the plan says it, and not the first run. A right may still be lost on the way there. */
+static const char *missing_right(void) {
+    if (ps_realtime_allowed(PRIORITY) == -EPERM)
+        return no_fifo;
+    return ps_memory_lock_allowed() < 0 ? no_lock : NULL;
+}
+
 static int wake_cases(const struct ps_env *env, struct ps_case_list *list) {
     (void)env;
     static const struct {
@@ -51,6 +66,8 @@ static int wake_cases(const struct ps_env *env, struct ps_case_list *list) {
         ps_case_param(c, "timer_slack_ns", kinds[i].slack_ns);
         ps_case_param_text(c, "memory", kinds[i].priority > 0 ? "locked" : "not locked");
         ps_case_param_text(c, "cpu_dma_latency", "not held");
+        c->reason = kinds[i].priority > 0 ? missing_right() : NULL;
+        c->status = c->reason != NULL ? PS_DENIED : PS_OK;
     }
     return 0;
 }
@@ -58,17 +75,11 @@ static int wake_cases(const struct ps_env *env, struct ps_case_list *list) {
 static int enter_realtime(struct ps_run *run, struct wake_state *state) {
     int r = ps_memory_lock();
     if (r < 0)
-        return ps_run_end(run, PS_DENIED, -r,
-                          "needs CAP_IPC_LOCK to lock its memory: run as root, or: sudo setcap "
-                          "cap_sys_nice,cap_ipc_lock+ep perfsheet, or raise the limit (ulimit -l "
-                          "unlimited)");
+        return ps_run_end(run, PS_DENIED, -r, no_lock);
     state->locked = true;
     r = ps_scheduling_set(&state->wanted);
     if (r < 0)
-        return ps_run_end(run, PS_DENIED, -r,
-                          "needs CAP_SYS_NICE for SCHED_FIFO: run as root, or: sudo setcap "
-                          "cap_sys_nice,cap_ipc_lock+ep perfsheet, or raise the limit (ulimit -r "
-                          "80)");
+        return ps_run_end(run, PS_DENIED, -r, no_fifo);
     return 0;
 }
 
