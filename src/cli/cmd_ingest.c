@@ -26,7 +26,10 @@ static void tell_counts(const struct ps_invocation *invocation,
 static int judge_end(const char *input, const struct ps_ingest_counts *counts) {
     if (counts->whole)
         return PS_EXIT_OK;
-    if (!counts->finished)
+    if (!counts->finished && counts->runs >= counts->said_runs)
+        ps_complain("%s: the stream ended without its finish record: more may have been sent",
+                    input);
+    else if (!counts->finished)
         ps_complain("%s: the stream ended early: %llu of %llu runs", input,
                     (unsigned long long)counts->runs, (unsigned long long)counts->said_runs);
     else

@@ -233,6 +233,8 @@ def commands(directory):
         print(f"the command without a fault: exit {done.returncode}: {done.stderr}")
         sys.exit(1)
     lines = [line for line in sheet.read_text().splitlines() if parse(line)["type"] not in ("result", "end")]
+    counts = {kind: sum(parse(line)["type"] == kind for line in lines) for kind in ("case", "run")}
+    lines.append(json.dumps({"type": "finish", "cases": counts["case"], "runs": counts["run"]}))
     serial.write_bytes(b"".join(frames(lines)))
     return [
         Command("run", ["run", *ROWS, "--quick", "-o", "{dir}/out.jsonl"], False, "out.jsonl"),

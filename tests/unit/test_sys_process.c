@@ -79,7 +79,12 @@ static void test_signals_are_reset(void **state) {
               sizeof reply);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    assert_string_equal(reply, "SigBlk:0000000000000000SigIgn:0000000000000000");
+    unsigned long long blocked = 1, ignored = 1;
+    assert_int_equal(sscanf(reply, "SigBlk:%llxSigIgn:%llx", &blocked, &ignored), 2);
+    assert_int_equal(blocked, 0);
+    /* 32 and 33 are libc's own; it lets nobody change them, and whoever started us may ignore them.
+     */
+    assert_int_equal(ignored & ~(3ull << 31), 0);
 }
 
 static void test_exec_fails(void **state) {
