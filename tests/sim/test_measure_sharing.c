@@ -31,9 +31,26 @@ static void test_window_is_extended(void **state) {
     /* A sample is shared when the probe on either side of it says so: 21 of them. */
     assert_int_equal(f.shared.n_shared, 21);
     assert_int_equal(series->n, alone + 21);
-    assert_true(series->issue[9] == 2.5 && series->issue[8] == 4.0 && series->issue[30] == 4.0);
+    /* The first probe asks whether the window may begin. */
+    assert_true(series->issue[8] == 2.5 && series->issue[7] == 4.0 && series->issue[29] == 4.0);
     assert_true(f.shared.issue_min == 2.5 && f.shared.issue_max == 4.0);
     assert_true(f.shared.issue_median == 4.0);
+}
+
+/* A neighbour who goes in time is waited for: none of the samples is beside him. */
+static void test_waits_for_the_core(void **state) {
+    (void)state;
+    static const double issue[] = {2.0, 2.0, 2.0, 2.0, 2.0, 4.0};
+    f.fake.mhz = mhz;
+    f.fake.n_mhz = 1;
+    f.fake.issue = issue;
+    f.fake.n_issue = 6;
+    f.fake.full_issue = 4.0;
+    assert_int_equal(fixture_measure(), 0);
+    assert_int_equal(f.shared.n_shared, 0);
+    assert_true(f.shared.issue_min == 2.0);
+    for (unsigned i = 0; i < f.shared.series[0].n; i++)
+        assert_true(f.shared.series[0].issue[i] == 4.0);
 }
 
 static void test_window_has_an_end(void **state) {
@@ -87,6 +104,7 @@ static void test_unknown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_window_is_extended, fixture_begin, fixture_end),
+        cmocka_unit_test_setup_teardown(test_waits_for_the_core, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_window_has_an_end, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_run_knows_better, fixture_begin, fixture_end),
         cmocka_unit_test_setup_teardown(test_unknown, fixture_begin, fixture_end),
