@@ -248,6 +248,22 @@ struct ps_segment {
     unsigned metric; /* index into metrics */
 };
 
+/* How a page may draw a table. Plots read params and metrics, never ids; rows that lack one of them
+ * are not in the plot. */
+enum ps_plot_kind {
+    PS_PLOT_LINE,      /* x: a numeric param (bytes on a log axis); y: a metric */
+    PS_PLOT_CURVE,     /* x and y: two metrics of one row, rows joined in their order */
+    PS_PLOT_MATRIX,    /* x and y: two numeric params, a cell a row; value: a metric */
+    PS_PLOT_HISTOGRAM, /* y: the metric whose histogram the runs carry */
+};
+
+struct ps_plot {
+    enum ps_plot_kind kind;
+    const char *title;
+    const char *x, *y, *value; /* NULL where the kind has no use for it */
+    const char *series;        /* a param by whose values lines are told apart; NULL: one line */
+};
+
 enum ps_verify_when { PS_VERIFY_BEFORE, PS_VERIFY_AFTER };
 
 struct ps_bench {
@@ -258,6 +274,8 @@ struct ps_bench {
     const char *region; /* the timed region in a sentence, for `explain` */
     const struct ps_metric *metrics;
     unsigned n_metrics;
+    const struct ps_plot *plots; /* optional */
+    unsigned n_plots;
     enum ps_case_order order;
     enum ps_team team;
 
@@ -298,5 +316,10 @@ struct ps_bench {
     int (*verify)(struct ps_run *run, enum ps_verify_when when);
     const char *no_verify;
 };
+
+/* Whether this case of the table is timed against the table's baseline. */
+static inline bool ps_case_has_baseline(const struct ps_bench *bench, const struct ps_case *c) {
+    return bench->baseline != NULL && (bench->has_baseline == NULL || bench->has_baseline(c));
+}
 
 #endif

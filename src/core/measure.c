@@ -390,7 +390,7 @@ int ps_measure(struct ps_run_shared *shared, const struct ps_measure_settings *s
     take_all(&taking, bench, settings, shared->port->probe_mhz != NULL, &m, shared->series);
     shared->full_issue = shared->port->full_issue;
     PS_ASSERT(!taking.full);
-    if (bench->has_baseline != NULL && !bench->has_baseline(shared->c))
+    if (!ps_case_has_baseline(bench, shared->c))
         for (unsigned i = 0; i < bench->n_metrics; i++)
             shared->series[i].baseline = shared->series[i].baseline_mhz = NULL;
 

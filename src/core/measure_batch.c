@@ -57,7 +57,7 @@ static int warm_up_round(struct ps_measuring *m, uint64_t *elapsed_ns, uint64_t 
             return -PS_ECANCELED;
         *elapsed_ns += timing.ns;
         last_ns[i] = timing.ns;
-        if (m->shared->bench->baseline == NULL)
+        if (ps_segment_series(m, i)->baseline == NULL)
             continue;
         if (ps_step(m, i, true, m->n[i], &timing) < 0)
             return -PS_ECANCELED;

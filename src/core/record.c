@@ -57,7 +57,7 @@ static struct resolved resolve(const struct ps_bench *bench, const struct ps_met
         bound_stats(metric->bound != PS_BOUND_AUTO ? metric->bound : case_bound);
     if (metric->kind == PS_READING) /* readings are not slowed down by anybody: no low estimator */
         resolved.sample_stat = resolved.run_stat = PS_STAT_MEDIAN;
-    else if (bench->baseline != NULL && (bench->has_baseline == NULL || bench->has_baseline(c)))
+    else if (ps_case_has_baseline(bench, c))
         resolved.sample_stat = PS_STAT_MEDIAN; /* of differences, which err to both sides */
     if (metric->sample_stat != PS_STAT_AUTO)
         resolved.sample_stat = metric->sample_stat;
@@ -421,6 +421,27 @@ void ps_record_run(struct ps_json_writer *json, const struct ps_run_identity *id
     ps_json_object_end(json);
 }
 
+static void write_plots(struct ps_json_writer *json, const struct ps_bench *bench) {
+    static const char *const kinds[] = {[PS_PLOT_LINE] = "line",
+                                        [PS_PLOT_CURVE] = "curve",
+                                        [PS_PLOT_MATRIX] = "matrix",
+                                        [PS_PLOT_HISTOGRAM] = "histogram"};
+    ps_json_key(json, "plots");
+    ps_json_array_begin(json);
+    for (unsigned i = 0; i < bench->n_plots; i++) {
+        const struct ps_plot *plot = &bench->plots[i];
+        ps_json_object_begin(json);
+        ps_json_pair_string(json, "kind", kinds[plot->kind]);
+        ps_json_pair_string(json, "title", plot->title);
+        ps_json_pair_string(json, "x", plot->x);
+        ps_json_pair_string(json, "y", plot->y);
+        ps_json_pair_string(json, "value", plot->value);
+        ps_json_pair_string(json, "series", plot->series);
+        ps_json_object_end(json);
+    }
+    ps_json_array_end(json);
+}
+
 void ps_record_table(struct ps_json_writer *json, const struct ps_bench *bench) {
     ps_json_object_begin(json);
     ps_json_pair_string(json, "type", "table");
@@ -435,5 +456,7 @@ void ps_record_table(struct ps_json_writer *json, const struct ps_bench *bench) 
     for (unsigned i = 0; i < bench->n_metrics; i++)
         ps_json_string(json, bench->metrics[i].name);
     ps_json_array_end(json);
+    if (bench->n_plots > 0)
+        write_plots(json, bench);
     ps_json_object_end(json);
 }

@@ -157,10 +157,10 @@ double ps_reference_clock_mhz(double board_mhz, unsigned hardware_max_khz, doubl
 
 /* On the CPU that the calling thread is pinned to. 0 in both where the chains disagree. */
 static void probe_clock(struct ps_clock_check *ret_check, double *ret_highest, double *ret_median,
-                        double *ret_full_issue) {
+                        double *ret_full_issue, double *ret_shared) {
     double probes[PROBES_KEPT], issues[PROBES_KEPT];
     size_t n = 0, kept = 0;
-    *ret_highest = *ret_median = 0;
+    *ret_highest = *ret_median = *ret_shared = 0;
     *ret_full_issue = ps_full_issue(FULL_ISSUE_NS);
     uint64_t end = ps_now_ns() + PROBE_NS;
     do {
@@ -171,6 +171,8 @@ static void probe_clock(struct ps_clock_check *ret_check, double *ret_highest, d
             *ret_highest = mhz;
     } while (ps_now_ns() < end);
     n = n < PROBES_KEPT ? n : PROBES_KEPT;
+    for (size_t i = 0; i < n; i++)
+        *ret_shared += ps_core_shared(issues[i], *ret_full_issue) / (double)n;
     /* A busy neighbour on the core makes even a chain of adds a per cent slower. */
     for (int shared = 0; shared < 2 && kept == 0; shared++)
         for (size_t i = 0; i < n; i++)
@@ -205,12 +207,14 @@ static void read_clocks(struct ps_environment *environment, bool measure) {
     for (unsigned i = 0; i < topology->n_clusters; i++) {
         const struct ps_cluster *cluster = &topology->clusters[i];
         struct ps_clock_check check = {0};
-        double highest = 0, median = 0;
+        double highest = 0, median = 0, shared = 0;
         const char *from;
         if (movable && ps_pin_to_cpu(cluster->first_cpu) == 0) {
-            probe_clock(&check, &highest, &median, &environment->full_issue[i]);
+            probe_clock(&check, &highest, &median, &environment->full_issue[i], &shared);
             if (!check.trusted)
                 environment->full_issue[i] = 0;
+            else if (shared > environment->core_shared)
+                environment->core_shared = shared;
         }
         ps_cpufreq_read(environment->root, cluster->first_cpu, &environment->cpufreq[i]);
         bool trusted = environment->clock.trusted && check.trusted;

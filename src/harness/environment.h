@@ -28,6 +28,7 @@ struct ps_environment {
     double measured_mhz[PS_CLUSTERS_MAX];  /* median probe; 0 unknown or not measured */
     double reference_mhz[PS_CLUSTERS_MAX]; /* 0 unknown */
     double full_issue[PS_CLUSTERS_MAX];    /* adds per cycle on a core of one's own; 0 unknown */
+    double core_shared; /* of the probes, the share beside a busy neighbour: largest of clusters */
     char reference_from[PS_CLUSTERS_MAX][48];
     struct ps_cpufreq cpufreq[PS_CLUSTERS_MAX]; /* read while the cluster was busy with probes */
     uint64_t memory_total_bytes;

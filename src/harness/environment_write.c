@@ -135,6 +135,7 @@ static void write_clock(const struct ps_environment *environment, struct ps_json
     pair_text(json, "source", source);
     ps_json_pair_bool(json, "chains_agree", environment->clock.trusted);
     pair_known_double(json, "multiply_ratio", environment->clock.ratio, 4);
+    ps_json_pair_double(json, "core_shared_pct", environment->core_shared * 100, 3);
     ps_json_object_end(json);
 }
 

@@ -102,7 +102,7 @@ int ps_plan_make(const struct ps_registry *registry, const struct ps_environment
     if (!error)
         error = check_filters(&plan, options, ret_why, why_bytes);
     if (!error)
-        error = ps_plan_budget(options, &plan);
+        error = ps_plan_budget(options, environment->core_shared, &plan);
     if (error) {
         if (error == -ENOMEM)
             snprintf(ret_why, why_bytes, "not enough memory for the plan");

@@ -190,13 +190,13 @@ static int take_run(struct runner *runner, const struct ps_row_state *state, uns
 
 /* Runs beyond the planned number are a gift of the time that was shown before the start: on a busy
  * machine, where all runs take longer and no row is ever precise, they end with it. Replacements
- * end a fifth later (ten seconds where that is more), within which the shown time is to be right:
+ * end a fifth later (two seconds where that is more), within which the shown time is to be right:
  * a machine that disturbs one run after another is not mended by more of them. */
 static bool is_past_its_time(const struct runner *runner, const struct ps_row_state *state,
                              bool replacement) {
     double shown_s = runner->plan->predicted_s, elapsed = elapsed_s(runner);
     if (replacement)
-        return elapsed > shown_s + (shown_s > 50 ? shown_s / 5 : 10);
+        return elapsed > shown_s + (shown_s > 10 ? shown_s / 5 : 2);
     return state->taken >= state->row->runs_planned && elapsed > shown_s;
 }
 

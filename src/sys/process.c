@@ -23,7 +23,6 @@
 
 #include "sys/clock_speed.h"
 #include "sys/root.h"
-#include "sys/scratch_file.h"
 
 /* The same numbers on all architectures; older libc headers lack them. */
 #ifndef SYS_pidfd_open
@@ -43,11 +42,9 @@
 #define FDS_MAX 65536
 /* Killed processes are gone in milliseconds unless a device holds them. */
 #define REAP_NS 2000000000u
-/* Before they are killed, what cleans up after a dead process (sys/scratch_file.h) has so long. */
-#define GRACE_NS 100000000u
-/* A cleaner itself: on a busy machine it may wait that long for its turn, and what it has not
- * removed stays for ever. */
-#define CLEANER_GRACE_NS 1500000000u
+/* Before they are killed, what cleans up after a dead process (sys/scratch_file.h) has so long: on
+ * a busy machine it may wait that long for its turn, and what it has not removed stays for ever. */
+#define GRACE_NS 1500000000u
 
 struct linux_dirent64_head { /* what getdents64 fills in */
     uint64_t inode;
@@ -234,20 +231,8 @@ struct leftovers {
     const struct ps_child *child;
     unsigned reaped;
     unsigned seen; /* in one pass */
-    uint64_t kill_at_ns, kill_cleaners_at_ns;
+    uint64_t kill_at_ns;
 };
-
-static bool is_cleaner(pid_t pid) {
-    char path[48], name[16] = "";
-    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    ssize_t length = read(fd, name, sizeof name - 1);
-    close(fd);
-    return length > 0 && strcmp(name, PS_CLEANER_NAME "\n") == 0;
-}
 
 static void clear_away(pid_t pid, void *argument) {
     struct leftovers *left = argument;
@@ -257,8 +242,7 @@ static void clear_away(pid_t pid, void *argument) {
         }
     }
     left->seen++;
-    uint64_t now_ns = ps_now_ns();
-    if (now_ns >= left->kill_at_ns && (now_ns >= left->kill_cleaners_at_ns || !is_cleaner(pid))) {
+    if (ps_now_ns() >= left->kill_at_ns) {
         kill(pid, SIGKILL);
     }
     left->reaped += waitpid(pid, NULL, WNOHANG | __WALL) == pid;
@@ -366,11 +350,9 @@ int ps_child_wait(struct ps_child *child, uint64_t deadline_ns, int *ret_wait_st
 }
 
 unsigned ps_child_kill(struct ps_child *child) {
-    struct leftovers left = {.child = child};
+    struct leftovers left = {.child = child, .kill_at_ns = ps_now_ns() + GRACE_NS};
     unsigned empty = 0;
     uint64_t deadline_ns = ps_now_ns() + REAP_NS;
-    left.kill_at_ns = ps_now_ns() + GRACE_NS;
-    left.kill_cleaners_at_ns = ps_now_ns() + CLEANER_GRACE_NS;
     int status;
     if (child->pid <= 0) {
         return 0;

@@ -79,7 +79,7 @@ static _Noreturn void clean_up(int directory_fd, int maker_fd, const char *name)
     char word;
     ssize_t length;
     setsid();
-    prctl(PR_SET_NAME, PS_CLEANER_NAME);
+    prctl(PR_SET_NAME, "ps-cleaner");
     close_all_but((unsigned)directory_fd, (unsigned)maker_fd);
     become_distant(directory_fd, maker_fd);
     if (send(maker_fd, "", 1, MSG_NOSIGNAL) != 1)

@@ -10,9 +10,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Name of the process that cleans up; who clears away what a killed process left lets it. */
-#define PS_CLEANER_NAME "ps-cleaner"
-
 #define PS_SCRATCH_PATH_MAX 512
 
 struct ps_scratch_file {

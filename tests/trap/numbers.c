@@ -71,6 +71,34 @@ static int drifting(struct ps_run *run, unsigned segment, uint64_t n) {
     return 0;
 }
 
+/* From the 60th call on, which is inside the window, the core goes at half its speed: the work is
+ * twice as much, and the probes, whose place these wrappers take, say half. */
+#define CALLS_BEFORE_SLOW 60
+static unsigned slowing_calls;
+
+static double slowed(double speed) {
+    return slowing_calls > CALLS_BEFORE_SLOW ? speed / 2 : speed;
+}
+
+double __real_ps_clock_probe_mhz(void);
+double __wrap_ps_clock_probe_mhz(void);
+double __real_ps_issue_probe_per_us(void);
+double __wrap_ps_issue_probe_per_us(void);
+
+double __wrap_ps_clock_probe_mhz(void) {
+    return slowed(__real_ps_clock_probe_mhz());
+}
+
+double __wrap_ps_issue_probe_per_us(void) {
+    return slowed(__real_ps_issue_probe_per_us());
+}
+
+static int slowing(struct ps_run *run, unsigned segment, uint64_t n) {
+    (void)run, (void)segment;
+    work(++slowing_calls > CALLS_BEFORE_SLOW ? 200 * n : 100 * n);
+    return 0;
+}
+
 static int exact(struct ps_run *run, unsigned segment, uint64_t n) {
     (void)run, (void)segment;
     uint64_t end_ns = now_ns() + n * EXACT_NS;
@@ -115,5 +143,6 @@ const struct ps_bench trap_folded = {TRAP("folded", folded_metric, one_case, fol
                                      .units = folded_units};
 const struct ps_bench trap_bimodal = {TRAP("bimodal", work_metric, one_case, bimodal)};
 const struct ps_bench trap_drifting = {TRAP("drifting", work_metric, one_case, drifting)};
+const struct ps_bench trap_slowing = {TRAP("slowing", work_metric, one_case, slowing)};
 const struct ps_bench trap_exact = {TRAP("exact", exact_metric, one_case, exact)};
 const struct ps_bench trap_nothing = {TRAP("nothing", work_metric, nothing_cases, nothing)};

@@ -8,7 +8,8 @@
 #include "traps.h"
 
 static const struct ps_bench *const benches[] = {
-    &trap_faults, &trap_folded, &trap_bimodal, &trap_drifting, &trap_exact, &trap_nothing,
+    &trap_faults,  &trap_folded, &trap_bimodal, &trap_drifting,
+    &trap_slowing, &trap_exact,  &trap_nothing,
 };
 
 const struct ps_registry *ps_registry(void) {

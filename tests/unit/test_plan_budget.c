@@ -139,6 +139,28 @@ static void test_nothing_fits(void **state) {
     release(r);
 }
 
+/* A neighbour on the core lengthens what is shown, and changes nothing of the plan. */
+static void test_shared_core_takes_longer(void **state) {
+    (void)state;
+    struct result *alone = make(PS_DEPTH_QUICK, 0, false);
+    struct machine machine;
+    struct ps_plan busy;
+    struct ps_plan_options options = {.depth = PS_DEPTH_QUICK, .seed = 1};
+    machine_init(&machine, 1, 2);
+    machine.environment.core_shared = 0.5;
+    plan_for(&machine, benches, 2, &options, &busy);
+    assert_true(busy.predicted_s > 1.2 * alone->plan.predicted_s);
+    assert_int_equal(busy.n_run, alone->plan.n_run);
+    assert_string_equal(busy.hash, alone->plan.hash);
+    ps_plan_free(&busy);
+    options.budget_s = 30;
+    plan_for(&machine, benches, 2, &options, &busy);
+    assert_true(busy.predicted_s <= 30);
+    ps_plan_free(&busy);
+    machine_done(&machine);
+    release(alone);
+}
+
 static void hash_of(const struct ps_bench *bench, enum ps_depth depth, uint64_t seed,
                     char *ret_hash) {
     struct machine machine;
@@ -174,6 +196,7 @@ int main(void) {
         cmocka_unit_test(test_quick_chapter_seconds),
         cmocka_unit_test(test_budget_drops_whole_cases),
         cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_shared_core_takes_longer),
         cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
