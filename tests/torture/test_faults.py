@@ -30,7 +30,7 @@ HANG_S = 30
 BUDGET_S = 100  # of all commands together, unless PS_LONG
 DENSE = 60      # calls that are all taken when a command is fast
 EXITS = {0, 1, 2, 3, 5}
-ROWS = ["os.lat_syscall/null", "mem.bw_mem/rd-l1half"]
+ROWS = ["os.lat_syscall/null", "mem.bw_mem/rd-1mb"]
 KINDS = ["alloc", "open", "write", "full", "fork"]
 
 faults = collections.OrderedDict()  # a fault that shows at many calls is one
