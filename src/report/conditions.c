@@ -126,10 +126,15 @@ static void cluster_lines(struct block *block, const struct ps_json *env) {
                 ps_json_get_string(cluster, "reference_from", "the sheet"));
         end(block, "reference");
         begin(block);
+        double last_level = ps_json_get_double(cluster, "last_level_bytes", NAN);
         add_bytes(block, "L1d ", ps_json_get_double(cluster, "l1d_bytes", NAN), "");
         add_bytes(block, "L2 ", ps_json_get_double(cluster, "l2_bytes", NAN), "");
-        add_bytes(block, "last level ", ps_json_get_double(cluster, "last_level_bytes", NAN),
-                  " in all");
+        add_bytes(block, "last level ", last_level, " in all");
+        /* Rows named by a cache are missing then: the page says why. */
+        if (!(last_level > 0)) {
+            add_comma(block);
+            add(block, "last level unknown");
+        }
         end(block, "caches");
     }
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sys/cache_cpuid.h"
 #include "sys/root.h"
 
 /* No CPU has more: two of level 1, and levels 2 to 4, with room for victim and system caches. */
@@ -102,6 +103,28 @@ static bool is_private(const struct cache *cache, const struct ps_cpu_set *onlin
     return true;
 }
 
+static void add_to_cluster(struct ps_cluster *cluster, unsigned level, uint64_t size_bytes,
+                           unsigned line_bytes, bool is_private) {
+    if (level == 1) {
+        cluster->l1d_bytes = size_bytes;
+    } else if (level == 2) {
+        cluster->l2_bytes = size_bytes;
+    }
+    if (cluster->line_bytes == 0) {
+        cluster->line_bytes = line_bytes;
+    }
+    if (is_private && size_bytes > cluster->last_private_bytes) {
+        cluster->last_private_bytes = size_bytes;
+    }
+}
+
+/* The processor's own word, where this is its machine and not a made-up root. Machines with unlike
+ * cores have kernels that tell, so the processor that this runs on stands for all. */
+static unsigned read_processor(const char *root, struct ps_cpuid_cache *caches) {
+    ps_cpuid_fn *cpuid = ps_root_is_real(root) ? ps_cpuid_here() : NULL;
+    return cpuid != NULL ? ps_cpuid_caches(cpuid, caches) : 0;
+}
+
 void ps_cache_read(const char *root, const struct ps_cpu_set *online, struct ps_cluster *cluster) {
     struct ps_cpu_set siblings;
     struct cache cache;
@@ -116,17 +139,15 @@ void ps_cache_read(const char *root, const struct ps_cpu_set *online, struct ps_
         if (kind == 0) {
             continue;
         }
-        if (cache.level == 1) {
-            cluster->l1d_bytes = cache.size_bytes;
-        } else if (cache.level == 2) {
-            cluster->l2_bytes = cache.size_bytes;
-        }
-        if (cluster->line_bytes == 0) {
-            cluster->line_bytes = cache.line_bytes;
-        }
-        if (cache.size_bytes > cluster->last_private_bytes &&
-            is_private(&cache, online, &siblings)) {
-            cluster->last_private_bytes = cache.size_bytes;
+        add_to_cluster(cluster, cache.level, cache.size_bytes, cache.line_bytes,
+                       is_private(&cache, online, &siblings));
+    }
+    if (cluster->l1d_bytes == 0) {
+        struct ps_cpuid_cache told[PS_CPUID_CACHES_MAX];
+        unsigned n = read_processor(root, told);
+        for (unsigned i = 0; i < n; i++) {
+            add_to_cluster(cluster, told[i].level, told[i].size_bytes, told[i].line_bytes,
+                           told[i].sharers <= 2);
         }
     }
 }
@@ -160,6 +181,16 @@ uint64_t ps_cache_last_level_bytes(const char *root, const struct ps_cpu_set *se
         sum_bytes += last.size_bytes;
         for (unsigned i = 0; i < PS_CPU_MAX / 64; i++) {
             left.words[i] &= ~last.shared.words[i];
+        }
+    }
+    if (sum_bytes == 0) {
+        struct ps_cpuid_cache told[PS_CPUID_CACHES_MAX];
+        unsigned n = read_processor(root, told);
+        unsigned n_cpus = ps_cpu_set_count(set);
+        /* Below the third level it may be that there is more of which nothing was told. */
+        if (n > 0 && told[n - 1].level >= 3 && told[n - 1].sharers > 0) {
+            unsigned instances = (n_cpus + told[n - 1].sharers - 1) / told[n - 1].sharers;
+            sum_bytes = instances * told[n - 1].size_bytes;
         }
     }
     return sum_bytes;
