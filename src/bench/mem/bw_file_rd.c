@@ -15,16 +15,10 @@
 
 #include "core/bench.h"
 #include "kernels/mem_ops.h"
-#include "sys/scratch_file.h"
+#include "sys/cached_file.h"
 
 #define FILE_BYTES 1000000u
 #define CHUNK_BYTES 65536u
-/* Left free beside the file: nobody's board is filled up by a benchmark. */
-#define RESERVE_BYTES 64000000u
-
-static const char no_room[] =
-    "the file system has less than 65 MB free (1 MB for the file and 64 MB "
-    "that are left alone): free some, or name another --target";
 
 static const struct ps_metric metrics[] = {
     {
@@ -35,7 +29,7 @@ static const struct ps_metric metrics[] = {
         .better = PS_BETTER_HIGHER,
         .positive = true,
         .decimals = 2,
-        .method = 1,
+        .method = 2,
         /* A byte: copied by the kernel and loaded by the sum, a word at a time; no core loads more
          * than four words of 8 bytes a cycle. */
         .floor_cycles = 1.0 / 32,
@@ -51,33 +45,19 @@ static void add_case(const struct ps_env *env, struct ps_case_list *list, size_t
     struct ps_case *c = ps_case_add(list, reopen ? "open2close-1mb" : "io-1mb");
     if (c == NULL)
         return;
-    c->place.target = target->name;
-    ps_case_param(c, "size_bytes", FILE_BYTES);
+    ps_cached_file_place(c, target, FILE_BYTES);
     ps_case_param(c, "chunk_bytes", CHUNK_BYTES);
     ps_case_param(c, "reopen", reopen ? 1 : 0);
-    ps_case_param_text(c, "filesystem",
-                       target->filesystem != NULL ? target->filesystem : "unknown");
     c->memory.bytes = CHUNK_BYTES;
     /* The file's pages are the kernel's, not in the memory request: the bound by hand. */
     c->bound = (FILE_BYTES + CHUNK_BYTES) * UINT64_C(4) <= last_private * 3 ? PS_BOUND_CORE
                                                                             : PS_BOUND_MEMORY;
-    c->predicted_ms = 5; /* the file is written, and synced */
-    if (target_index == 0)
+    if (target_index == 0 && !reopen)
         c->tags |= PS_TAG_HEADLINE;
     if (!reopen)
         ps_case_relate(c, PS_ORDER_AT_LEAST, "mem-08", "bandwidth",
                        "mem.bw_file_rd/open2close-1mb:bandwidth", 1, 0.05,
                        "reading can not be slower than opening and reading: a run was disturbed");
-    if (target->path == NULL) {
-        c->status = PS_SKIPPED;
-        c->reason = target->why != NULL ? target->why : "the target has no writable directory";
-        return;
-    }
-    ps_case_param_text(c, "directory", target->path);
-    if (target->free_bytes > 0 && target->free_bytes < FILE_BYTES + RESERVE_BYTES) {
-        c->status = PS_SKIPPED;
-        c->reason = no_room;
-    }
     /* The page has one row, of a file system that it does not name: beside it stands the target
      * that is always there. */
     if (target_index == 0)
@@ -101,68 +81,39 @@ static int cases(const struct ps_env *env, struct ps_case_list *list) {
 /* ---- The run -------------------------------------------------------------------------------- */
 
 struct state {
-    struct ps_scratch_file file;
+    struct ps_cached_file file;
     void *chunk;
-    unsigned long sum;      /* of all passes */
-    unsigned long file_sum; /* of one */
+    unsigned long sum; /* of all passes */
     uint64_t passes;
     bool reopen;
 };
 
-/* Fills the file from its start. Sums by a loop of its own, not the one that is to be proved. */
-static int write_file(struct state *state, uint32_t seed) {
-    for (size_t at = 0; at < FILE_BYTES; at += CHUNK_BYTES) {
-        size_t bytes = FILE_BYTES - at < CHUNK_BYTES ? FILE_BYTES - at : CHUNK_BYTES;
-        const unsigned long *words = state->chunk;
-        psk_mem_fill(state->chunk, bytes, seed + (uint32_t)at);
-        for (size_t i = 0; i < bytes / sizeof(*words); i++)
-            state->file_sum += words[i];
-        for (size_t done = 0; done < bytes;) {
-            ssize_t written = write(state->file.fd, (char *)state->chunk + done, bytes - done);
-            if (written < 0)
-                return -errno;
-            done += (size_t)written;
-        }
-    }
-    /* Or the kernel writes it to the medium while it is read. */
-    return fsync(state->file.fd) < 0 && errno != EINVAL ? -errno : 0;
-}
-
 static int setup(struct ps_run *run) {
-    const struct ps_case *c = ps_run_case(run);
-    const char *directory = ps_case_text(c, "directory");
     struct state *state = ps_run_alloc(run, sizeof(*state), 0);
     void *chunk = ps_run_alloc(run, CHUNK_BYTES, 4096);
-    if (directory == NULL || state == NULL || chunk == NULL)
-        return ps_run_end(run, PS_FAILED, 0, "the case has no directory, or no memory");
+    if (state == NULL || chunk == NULL)
+        return ps_run_end(run, PS_FAILED, 0, "the chunk does not fit the memory asked for");
     state->chunk = chunk;
-    state->reopen = ps_case_value(c, "reopen", 0) != 0;
+    state->reopen = ps_case_value(ps_run_case(run), "reopen", 0) != 0;
     ps_run_set_state(run, state);
-    int error = ps_scratch_file_init(&state->file, directory, FILE_BYTES, RESERVE_BYTES);
-    if (error == 0)
-        error = write_file(state, (uint32_t)ps_run_seed(run));
-    if (error == -ENOSPC || error == -EDQUOT)
-        return ps_run_end(run, PS_SKIPPED, -error, no_room);
-    if (error == -EACCES || error == -EPERM || error == -EROFS)
-        return ps_run_end(run, PS_DENIED, -error,
-                          "no file may be made in the target's directory: name another --target");
-    if (error < 0)
-        return ps_run_end(run, PS_FAILED, -error, "the file could not be written");
-    return 0;
+    return ps_cached_file_setup(&state->file, run, FILE_BYTES);
 }
 
 static void teardown(struct ps_run *run) {
     struct state *state = ps_run_state(run);
     if (state != NULL)
-        ps_scratch_file_done(&state->file);
+        ps_cached_file_done(&state->file);
 }
 
 /* Reads to the expected end; a file that ends early is an error, not a faster pass. */
 static int read_through(struct state *state, int fd) {
     for (size_t left = FILE_BYTES; left > 0;) {
         ssize_t length = read(fd, state->chunk, left < CHUNK_BYTES ? left : CHUNK_BYTES);
-        if (length < 0)
+        if (length < 0) {
+            if (errno == EINTR)
+                continue;
             return -errno;
+        }
         if (length == 0)
             return -EIO;
         state->sum += psk_mem_sum(state->chunk, (size_t)length);
@@ -175,9 +126,9 @@ static int batch(struct ps_run *run, unsigned segment, uint64_t n) {
     struct state *state = ps_run_state(run);
     (void)segment;
     for (uint64_t i = 0; i < n; i++) {
-        int fd = state->file.fd;
+        int fd = state->file.scratch.fd;
         if (state->reopen) {
-            fd = open(state->file.path, O_RDONLY | O_CLOEXEC);
+            fd = open(state->file.scratch.path, O_RDONLY | O_CLOEXEC);
             if (fd < 0)
                 return -errno;
         } else if (lseek(fd, 0, SEEK_SET) != 0) {
@@ -199,7 +150,8 @@ static uint64_t units(const struct ps_case *c, unsigned segment) {
     return FILE_BYTES;
 }
 
-/* The sum of all that was read is that of what was written, once for each pass. */
+/* The sum of all that was read is that of what was written, once for each pass; and all of it came
+ * from the page cache. */
 static int verify(struct ps_run *run, enum ps_verify_when when) {
     struct state *state = ps_run_state(run);
     if (when == PS_VERIFY_BEFORE) {
@@ -207,9 +159,9 @@ static int verify(struct ps_run *run, enum ps_verify_when when) {
         if (error < 0)
             return ps_run_end(run, PS_FAILED, -error, "the file can not be read back");
     }
-    if (state->sum != (unsigned long)state->passes * state->file_sum)
+    if (state->sum != (unsigned long)state->passes * state->file.sum)
         return ps_run_end(run, PS_FAILED, 0, "what was read is not what was written");
-    return 0;
+    return ps_cached_file_prove(&state->file, run);
 }
 
 const struct ps_bench ps_bench_mem_bw_file_rd = {
@@ -219,7 +171,8 @@ const struct ps_bench ps_bench_mem_bw_file_rd = {
     .about =
         "read() of a file of 1 MB (10^6 bytes) that is in the page cache, in chunks of 64 KiB, "
         "each summed. io opens it once, open2close for every pass. The target's file system "
-        "matters for the opening; its medium does not.",
+        "matters for the opening; its medium does not: a run proves that every page of the file "
+        "was in memory before and after, and that nothing was read from a medium.",
     .region = "to the start of the file (or open), reads and sums to its end (and close)",
     .metrics = metrics,
     .n_metrics = sizeof(metrics) / sizeof(metrics[0]),
