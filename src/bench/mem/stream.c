@@ -92,6 +92,18 @@ static void relate_and_publish(struct ps_case *c, unsigned threads) {
     }
 }
 
+/* STREAM counts a copy as read and as written, bcopy once: bcopy is 0.6 to 1.8 of half of this, as
+ * either may do without the write-allocate reading of the other. Only beyond the caches. */
+static void relate_to_library(struct ps_case *c, uint64_t last_level_bytes) {
+    if (last_level_bytes == 0 || 2 * last_level_bytes > 16000000)
+        return;
+    ps_case_relate(c, PS_ORDER_AT_LEAST, "mem-07", "copy", "mem.bw_mem/bcopy-16mb:bandwidth",
+                   2 / 1.8, 0, "the copy loop was compiled poorly, or a run was disturbed");
+    ps_case_relate(c, PS_ORDER_AT_MOST, "mem-07", "copy", "mem.bw_mem/bcopy-16mb:bandwidth",
+                   2 / 0.6, 0,
+                   "the C library's copy is poor on this processor, or a run was disturbed");
+}
+
 static void add_case(const struct ps_env *env, struct ps_case_list *list, unsigned threads) {
     bool cache_resident;
     uint64_t elements = elements_for(env, &cache_resident);
@@ -119,6 +131,8 @@ static void add_case(const struct ps_env *env, struct ps_case_list *list, unsign
             "no memory for them";
     }
     relate_and_publish(c, threads);
+    if (threads == 1 && !cache_resident && env->cluster != NULL)
+        relate_to_library(c, env->cluster->last_level_bytes);
 }
 
 /* One thread, powers of two, all CPUs. */
