@@ -25,6 +25,7 @@
 #define PS_RELATIONS_MAX 6
 #define PS_METRICS_MAX 12
 #define PS_SEGMENTS_MAX 12
+#define PS_GIVEN_MAX 16 /* CPUs that a case names itself */
 
 /* ---- Metrics: the columns ------------------------------------------------------------------- */
 
@@ -109,6 +110,10 @@ struct ps_place {
     bool every_cluster; /* rows per cluster when clusters are unequal; set for single-CPU rows */
     bool every_cpu;     /* a row per usable CPU */
     const char *target; /* name of a target, or NULL */
+    /* With a pairing: the very CPUs, of env->usable_cpus, the caller's first. 0: the plan's choice.
+     */
+    unsigned n_given;
+    int given[PS_GIVEN_MAX];
     /* Assigned by the plan: */
     int cluster; /* -1: any */
     int cpu;     /* -1: any of the cluster */

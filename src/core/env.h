@@ -37,6 +37,9 @@ struct ps_env {
     const struct ps_cluster *clusters;
     unsigned n_clusters;
     unsigned n_cpus; /* usable: affinity, cpuset, quota and online state together */
+    const int
+        *usable_cpus; /* their numbers, ascending; more than n_cpus under a quota; may be NULL */
+    unsigned n_usable_cpus;
     size_t page_bytes;
     size_t huge_page_bytes; /* of transparent huge pages; 0 when the kernel has none */
     uint64_t memory_available_bytes;

@@ -272,6 +272,11 @@ int ps_environment_read(const struct ps_environment_options *options,
     env->cluster = env->clusters;
     env->n_clusters = environment->topology.n_clusters;
     env->n_cpus = environment->topology.n_threads;
+    const struct ps_cpu_set *usable = &environment->topology.usable;
+    for (int cpu = ps_cpu_set_next(usable, 0); cpu >= 0;
+         cpu = ps_cpu_set_next(usable, (unsigned)cpu + 1))
+        environment->usable_cpus[env->n_usable_cpus++] = cpu;
+    env->usable_cpus = environment->usable_cpus;
     env->quick = options->quick;
     env->targets = environment->targets;
     env->board = options->board;

@@ -18,6 +18,7 @@ struct ps_environment {
     const char *root; /* "" or --root */
     struct ps_topology topology;
     struct ps_env env;
+    int usable_cpus[PS_CPU_MAX];
     struct ps_target targets[PS_TARGETS_MAX];
     char target_names[PS_TARGETS_MAX][64], target_paths[PS_TARGETS_MAX][256];
     char target_filesystems[PS_TARGETS_MAX][32], target_whys[PS_TARGETS_MAX][200];

@@ -97,6 +97,11 @@ static int place_pair(struct expansion *x, struct ps_plan_row *row, unsigned clu
     int cpus[PS_CPU_MAX], pair[2];
     unsigned n = list_cpus(cluster_set(topology, cluster), cpus);
 
+    if (row->c.place.n_given > 0) {
+        row->partner = true;
+        return set_cpus(x->plan, row, row->c.place.n_given, row->c.place.given,
+                        row->c.place.n_given);
+    }
     pair[0] = pair[1] = cpus[n - 1];
     if (row->c.place.pairing == PS_PAIR_CROSS_CPU) {
         if (n < 2)
