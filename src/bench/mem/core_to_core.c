@@ -69,6 +69,8 @@ static void add_pair(const struct ps_env *env, struct ps_case_list *list, int fr
     c->place.given[0] = from;
     c->place.given[1] = to;
     c->bound = PS_BOUND_MEMORY;
+    if (from == env->usable_cpus[0] && to == env->usable_cpus[env->n_usable_cpus - 1])
+        c->tags = PS_TAG_HEADLINE;
     ps_case_param(c, "from_cpu", from);
     ps_case_param(c, "to_cpu", to);
     if (other_way_too) {
@@ -93,6 +95,7 @@ static int cases(const struct ps_env *env, struct ps_case_list *list) {
         struct ps_case *c = ps_case_add(list, "pair");
         if (c != NULL) {
             c->place.every_cluster = false;
+            c->tags = PS_TAG_HEADLINE;
             c->status = PS_UNSUPPORTED;
             c->reason = "needs two usable CPUs";
         }
