@@ -4,7 +4,7 @@ TEST_BUILD := build/test
 # What the product needs, and what its tests need besides (Debian's names).
 PACKAGES      := gcc cmake ninja-build git
 TEST_PACKAGES := $(PACKAGES) clang clang-format clang-tidy shellcheck libcmocka-dev libclang-rt-dev valgrind \
-	gcc-arm-none-eabi gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm qemu-user \
+	musl-tools gcc-arm-none-eabi gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm qemu-user \
 	gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	jq python3 expect man-db bash-completion procps util-linux
 

@@ -136,7 +136,7 @@ static void measure_load(struct ps_job *job, struct ps_run_shared *shared, void 
 
 static void measure(struct ps_job *job, struct ps_run_shared *shared,
                     struct ps_witness_numbers *ret_numbers) {
-    uint64_t scratch_bytes = ps_measure_scratch_bytes(job->bench, &job->settings);
+    size_t scratch_bytes = (size_t)ps_measure_scratch_bytes(job->bench, &job->settings);
     /* Populated: its pages are not to be faulted in between samples. */
     void *scratch = mmap(NULL, scratch_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

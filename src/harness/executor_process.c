@@ -342,8 +342,11 @@ int ps_executor_process(const struct ps_environment *environment,
     if (deadline)
         self->deadline_s = strtod(deadline, NULL);
     int error = ps_affinity_get(&self->affinity);
-    if (!error)
-        error = ps_become_subreaper();
+    /* Kernels before 3.4 and qemu-user know no subreapers: a killed child's orphans then go to
+     * init, and only those that are found by their group are cleared away. */
+    int reaper = error ? 0 : ps_become_subreaper();
+    if (reaper < 0 && reaper != -EINVAL)
+        error = reaper;
     if (error) {
         free(self);
         return error;
