@@ -28,21 +28,16 @@ static void **line_at(void *memory, size_t line, size_t line_bytes) {
     return (void **)(void *)((char *)memory + line * line_bytes);
 }
 
-void psk_chase_build(void *memory, size_t n_lines, size_t line_bytes, uint64_t seed) {
-    uint64_t state = (seed ^ UINT64_C(0x9E3779B97F4A7C15)) | 1;
-    for (size_t i = 0; i < n_lines; i++) {
-        void **line = line_at(memory, i, line_bytes);
-        *line = line;
-    }
-    /* From the last line down, swap with a random one below. The partners do not depend on the
-     * swaps: they are drawn and fetched some ahead, which takes the misses of a large build
-     * together. */
+/* Sattolo's swaps over n lines that hold something each: from the last line down, with a random one
+ * below. The partners do not depend on the swaps: they are drawn and fetched some ahead, which
+ * takes the misses of a large build together. */
+static void swap_down(void *memory, size_t n_lines, size_t line_bytes, uint64_t *state) {
     size_t i = n_lines - 1;
     while (i > 0) {
         void **partner[AHEAD];
         size_t n = i < AHEAD ? i : AHEAD;
         for (size_t k = 0; k < n; k++) {
-            partner[k] = line_at(memory, random_below(&state, i - k), line_bytes);
+            partner[k] = line_at(memory, random_below(state, i - k), line_bytes);
             __builtin_prefetch(partner[k], 1);
         }
         for (size_t k = 0; k < n; k++) {
@@ -53,6 +48,45 @@ void psk_chase_build(void *memory, size_t n_lines, size_t line_bytes, uint64_t s
         }
         i -= n;
     }
+}
+
+static uint64_t first_state(uint64_t seed) {
+    return (seed ^ UINT64_C(0x9E3779B97F4A7C15)) | 1;
+}
+
+/* Every line to itself. */
+static void point_home(void *memory, size_t n_lines, size_t line_bytes) {
+    for (size_t i = 0; i < n_lines; i++) {
+        void **line = line_at(memory, i, line_bytes);
+        *line = line;
+    }
+}
+
+void psk_chase_build(void *memory, size_t n_lines, size_t line_bytes, uint64_t seed) {
+    uint64_t state = first_state(seed);
+    point_home(memory, n_lines, line_bytes);
+    swap_down(memory, n_lines, line_bytes, &state);
+}
+
+void psk_chase_build_forward(void *memory, size_t n_lines, size_t stride_bytes) {
+    for (size_t i = 0; i < n_lines; i++)
+        *line_at(memory, i, stride_bytes) =
+            line_at(memory, i + 1 < n_lines ? i + 1 : 0, stride_bytes);
+}
+
+void psk_chase_build_by_page(void *memory, size_t n_pages, size_t page_bytes, size_t line_bytes,
+                             uint64_t seed) {
+    uint64_t state = first_state(seed);
+    size_t n_lines = page_bytes / line_bytes;
+    for (size_t page = 0; page < n_pages; page++) {
+        char *lines = (char *)memory + page * page_bytes;
+        point_home(lines, n_lines, line_bytes);
+        swap_down(lines, n_lines, line_bytes, &state);
+    }
+    /* Each page is a cycle now, and its first line holds where it goes on. The same swaps over
+     * these make one cycle of all: a page is left by its first line only, when it has been gone
+     * round. */
+    swap_down(memory, n_pages, page_bytes, &state);
 }
 
 #define LOAD p = *(void **)p;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A chase: memory lines that hold, each in its first word, the address of another; together one
- * random cycle over all of them. No prefetcher can follow it, and each load waits for the one
- * before.
+ * cycle over all of them. Each load waits for the one before. A random cycle no prefetcher can
+ * follow; one that goes forward by a stride every prefetcher can.
  */
 #ifndef PS_KERNELS_POINTER_CHASE_H
 #define PS_KERNELS_POINTER_CHASE_H
@@ -16,6 +16,15 @@
 /* Makes the cycle over n_lines lines (1 to 2^32 - 1) of line_bytes (a multiple of a pointer's
  * size). */
 void psk_chase_build(void *memory, size_t n_lines, size_t line_bytes, uint64_t seed);
+
+/* The cycle from each line to the next in memory, from the last to the first; n_lines 1 or more,
+ * stride_bytes from line to line. */
+void psk_chase_build_forward(void *memory, size_t n_lines, size_t stride_bytes);
+/* A random cycle over all lines that goes through one page after another: the pages in random
+ * order, the lines of each in random order. A page is looked up once a visit of all of its lines.
+ */
+void psk_chase_build_by_page(void *memory, size_t n_pages, size_t page_bytes, size_t line_bytes,
+                             uint64_t seed);
 
 /* Follows PSK_CHASE_LOADS pointers, `turns` times; returns the line it has come to. */
 void *psk_chase_walk(void *start, uint64_t turns);
