@@ -29,6 +29,14 @@ void psk_chase_build_by_page(void *memory, size_t n_pages, size_t page_bytes, si
 /* Follows PSK_CHASE_LOADS pointers, `turns` times; returns the line it has come to. */
 void *psk_chase_walk(void *start, uint64_t turns);
 
+/* Several chases at a time, none of which waits for another: PSK_CHASES_STEPS loads of each in
+ * every turn. at[i] is where chase i begins, and then where it has come to. n is one of
+ * PSK_CHASES_NUMBERS; false when it is not, and nothing was done. */
+#define PSK_CHASES_STEPS 10u
+#define PSK_CHASES_MAX 16u
+#define PSK_CHASES_NUMBERS 1, 2, 4, 8, 12, 16
+bool psk_chase_walk_many(void **at, unsigned n, uint64_t turns);
+
 /* Does every line have exactly one predecessor, and point to the start of a line? `marks` is
  * (n_lines + 7) / 8 bytes of scratch. Goes through memory in order. */
 bool psk_chase_is_permutation(const void *memory, size_t n_lines, size_t line_bytes,

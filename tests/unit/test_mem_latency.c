@@ -18,7 +18,8 @@
 #include "kernels/chase_run.h"
 #include "kernels/pointer_chase.h"
 
-extern const struct ps_bench ps_bench_mem_lat_mem_rd, ps_bench_mem_lat_mem_rnd;
+extern const struct ps_bench ps_bench_mem_lat_mem_rd, ps_bench_mem_lat_mem_rnd, ps_bench_mem_mlp,
+    ps_bench_mem_tlb;
 
 #define CASES_MAX 128
 #define MIB (UINT64_C(1) << 20)
@@ -294,6 +295,110 @@ static void test_tables_build_their_order(void **unused) {
     free(drive.memory);
 }
 
+/* ---- Several chases, and one over pages --------------------------------------------------------
+ */
+
+/* Each of n chases makes ten steps in a turn and none gets another's end. */
+static void test_many_chases_each_make_their_steps(void **unused) {
+    static const unsigned numbers[] = {PSK_CHASES_NUMBERS};
+    enum { N = 1009 };
+    static char lines[PSK_CHASES_MAX][N * 64] __attribute__((aligned(64)));
+    (void)unused;
+    for (unsigned i = 0; i < PSK_CHASES_MAX; i++)
+        psk_chase_build(lines[i], N, 64, i + 1);
+    for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+        for (uint64_t turns = 0; turns < 5; turns++) {
+            void *at[PSK_CHASES_MAX + 1];
+            for (unsigned i = 0; i < PSK_CHASES_MAX; i++)
+                at[i] = lines[i] + 64 * i;
+            at[PSK_CHASES_MAX] = NULL;
+            assert_true(psk_chase_walk_many(at, numbers[k], turns));
+            for (unsigned i = 0; i < PSK_CHASES_MAX; i++)
+                assert_ptr_equal(at[i], i < numbers[k]
+                                            ? psk_chase_follow(lines[i] + 64 * i, turns * 10)
+                                            : lines[i] + 64 * i);
+            assert_null(at[PSK_CHASES_MAX]);
+        }
+    void *none[PSK_CHASES_MAX] = {NULL};
+    assert_false(psk_chase_walk_many(none, 3, 1));
+    assert_false(psk_chase_walk_many(none, 0, 1));
+    assert_false(psk_chase_walk_many(none, 17, 1));
+}
+
+static void test_parallelism_counts_the_loads_of_all_chases(void **unused) {
+    struct ps_env env = board;
+    (void)unused;
+    make(&ps_bench_mem_mlp, &board);
+    assert_int_equal(list.n, 6);
+    for (size_t i = 0; i < list.n; i++) {
+        struct drive drive;
+        uint64_t n = (uint64_t)ps_case_value(&cases[i], "chases", 0);
+        assert_int_equal(ps_bench_mem_mlp.units(&cases[i], 0), 10 * n);
+        assert_in_range(ps_case_value(&cases[i], "size_bytes", 0), 2 * MIB - 64 * 16, 2 * MIB);
+        if (n > 1) {
+            const struct ps_relation *relation = &cases[i].relations[0];
+            assert_int_equal(relation->type, PS_ORDER_AT_LEAST);
+            assert_string_equal(relation->other, "mem.mlp/chases-1:latency");
+            assert_true(relation->factor * (double)n > 0.99 && relation->factor * (double)n < 1.01);
+        }
+        assert_int_equal(start(&drive, &ps_bench_mem_mlp, &cases[i]), 0);
+        assert_int_equal(ps_bench_mem_mlp.verify(&drive.run, PS_VERIFY_BEFORE), 0);
+        assert_int_equal(ps_bench_mem_mlp.batch(&drive.run, 0, 7), 0);
+        assert_int_equal(ps_bench_mem_mlp.verify(&drive.run, PS_VERIFY_AFTER), 0);
+        /* One chase that has stood still is seen, whichever it is. */
+        struct psk_chase *last = (struct psk_chase *)ps_run_state(&drive.run) + (n - 1);
+        last->at = last->start;
+        assert_true(ps_bench_mem_mlp.verify(&drive.run, PS_VERIFY_AFTER) < 0);
+        free(drive.memory);
+    }
+    env.huge_page_bytes = 0;
+    make(&ps_bench_mem_mlp, &env);
+    assert_int_equal(cases[0].memory.pages, PS_PAGES_BASE);
+    assert_int_equal(ps_case_value(&cases[0], "page_bytes", 0), 4096);
+}
+
+/* One line a page, another place in each; the baseline has as many lines side by side. */
+static void test_translation_takes_one_line_of_each_page(void **unused) {
+    struct ps_env env = board;
+    struct drive drive;
+    (void)unused;
+    make(&ps_bench_mem_tlb, &board);
+    assert_int_equal(list.n, 11 + 3);
+    const struct ps_case *c = find("256-4k");
+    assert_int_equal(start(&drive, &ps_bench_mem_tlb, c), 0);
+    const struct psk_chase *chases = ps_run_state(&drive.run);
+    const struct psk_chase *apart = &chases[0], *together = &chases[1];
+    uint8_t pages[300] = {0}, offsets[64] = {0};
+    uintptr_t first = (uintptr_t)apart->lines / 4096;
+    const char *at = apart->start;
+    for (unsigned i = 0; i < 256; i++) {
+        assert_in_range((uintptr_t)at / 4096 - first, 0, 299);
+        assert_int_equal(pages[(uintptr_t)at / 4096 - first]++, 0);
+        offsets[(uintptr_t)at % 4096 / 64]++;
+        at = *(const char *const *)(const void *)at;
+    }
+    assert_ptr_equal(at, apart->start);
+    for (unsigned i = 0; i < 64; i++)
+        assert_int_equal(offsets[i], 4);
+    assert_int_equal(psk_chase_lap(together->start, 1000), 256);
+    assert_true(together->lines + 256 * 64 <= (char *)drive.memory + c->memory.bytes + 65536);
+    assert_int_equal(together->line_bytes, 64);
+    assert_int_equal(ps_bench_mem_tlb.verify(&drive.run, PS_VERIFY_BEFORE), 0);
+    assert_int_equal(ps_bench_mem_tlb.batch(&drive.run, 0, 3), 0);
+    assert_int_equal(together->done, 0);
+    assert_int_equal(ps_bench_mem_tlb.baseline(&drive.run, 0, 3), 0);
+    assert_int_equal(apart->done, 300);
+    assert_int_equal(together->done, 300);
+    assert_int_equal(ps_bench_mem_tlb.verify(&drive.run, PS_VERIFY_AFTER), 0);
+    free(drive.memory);
+    /* Without huge pages none of theirs; with little memory few. */
+    env.huge_page_bytes = 0;
+    env.working_set_cap_bytes = 2 * MIB;
+    make(&ps_bench_mem_tlb, &env);
+    assert_int_equal(list.n, 5);
+    assert_null(find("512-4k"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forward_goes_by_the_stride),
@@ -303,6 +408,9 @@ int main(void) {
         cmocka_unit_test(test_random_levels_and_pages),
         cmocka_unit_test(test_every_case_proves_its_answer),
         cmocka_unit_test(test_tables_build_their_order),
+        cmocka_unit_test(test_many_chases_each_make_their_steps),
+        cmocka_unit_test(test_parallelism_counts_the_loads_of_all_chases),
+        cmocka_unit_test(test_translation_takes_one_line_of_each_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
