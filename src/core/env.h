@@ -51,6 +51,9 @@ struct ps_env {
     /* Value of a board file key ("endpoint ocsram", "base"), or NULL. May be NULL itself. */
     const char *(*board_value)(const struct ps_env *env, const char *section, const char *key);
     const void *board;
+    /* Name of the n-th section of a kind ("endpoint"), or NULL past the last. May be NULL itself.
+     */
+    const char *(*board_section)(const struct ps_env *env, const char *kind, size_t nth);
 };
 
 /* Cap of 4 x last level cache and of working_set_cap_bytes; `*ret_cache_resident` when the result

@@ -239,6 +239,10 @@ static const char *board_value(const struct ps_env *env, const char *section, co
     return ps_boardfile_value(env->board, section, key);
 }
 
+static const char *board_section(const struct ps_env *env, const char *kind, size_t nth) {
+    return env->board != NULL ? ps_boardfile_section(env->board, kind, nth) : NULL;
+}
+
 int ps_environment_read(const struct ps_environment_options *options,
                         struct ps_environment *ret_environment, char *ret_why, size_t why_bytes) {
     struct ps_environment *environment = ret_environment;
@@ -281,5 +285,6 @@ int ps_environment_read(const struct ps_environment_options *options,
     env->targets = environment->targets;
     env->board = options->board;
     env->board_value = board_value;
+    env->board_section = board_section;
     return 0;
 }

@@ -112,26 +112,26 @@ void *psk_chase_walk(void *start, uint64_t turns) {
 #define ON_16 ON_12 ON(12) ON(13) ON(14) ON(15)
 #define TEN(step) step step step step step step step step step step
 
-#define WALK(n, step)                                                                              \
+#define WALK(n)                                                                                    \
     __attribute__((noinline)) static void walk_##n(void **at, uint64_t turns) {                    \
-        void *p0 = at[0 % n], *p1 = at[1 % n], *p2 = at[2 % n], *p3 = at[3 % n];                   \
-        void *p4 = at[4 % n], *p5 = at[5 % n], *p6 = at[6 % n], *p7 = at[7 % n];                   \
-        void *p8 = at[8 % n], *p9 = at[9 % n], *p10 = at[10 % n], *p11 = at[11 % n];               \
-        void *p12 = at[12 % n], *p13 = at[13 % n], *p14 = at[14 % n], *p15 = at[15 % n];           \
+        void *p0 = at[0 % (n)], *p1 = at[1 % (n)], *p2 = at[2 % (n)], *p3 = at[3 % (n)];           \
+        void *p4 = at[4 % (n)], *p5 = at[5 % (n)], *p6 = at[6 % (n)], *p7 = at[7 % (n)];           \
+        void *p8 = at[8 % (n)], *p9 = at[9 % (n)], *p10 = at[10 % (n)], *p11 = at[11 % (n)];       \
+        void *p12 = at[12 % (n)], *p13 = at[13 % (n)], *p14 = at[14 % (n)], *p15 = at[15 % (n)];   \
         for (; turns > 0; turns--) {                                                               \
-            TEN(step)                                                                              \
+            TEN(ON_##n)                                                                            \
         }                                                                                          \
         void *const ends[] = {                                                                     \
             p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15};                 \
-        for (unsigned i = 0; i < n; i++)                                                           \
+        for (unsigned i = 0; i < (n); i++)                                                         \
             at[i] = ends[i];                                                                       \
     }
-WALK(1, ON_1)
-WALK(2, ON_2)
-WALK(4, ON_4)
-WALK(8, ON_8)
-WALK(12, ON_12)
-WALK(16, ON_16)
+WALK(1)
+WALK(2)
+WALK(4)
+WALK(8)
+WALK(12)
+WALK(16)
 
 bool psk_chase_walk_many(void **at, unsigned n, uint64_t turns) {
     switch (n) {
