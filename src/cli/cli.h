@@ -12,8 +12,14 @@
 #include "cli/options.h"
 #include "core/json_writer.h"
 
-/* docs/FORMAT.md; 0, 1, 3, 4 and 5 come from ps_results_exit_code(). */
-enum ps_exit { PS_EXIT_OK = 0, PS_EXIT_FAILED = 1, PS_EXIT_USAGE = 2, PS_EXIT_NOTHING = 5 };
+/* docs/FORMAT.md; of run and report, 0, 1, 3, 4 and 5 come from ps_results_exit_code(). */
+enum ps_exit {
+    PS_EXIT_OK = 0,
+    PS_EXIT_FAILED = 1,
+    PS_EXIT_USAGE = 2,
+    PS_EXIT_SUSPECT = 3,
+    PS_EXIT_NOTHING = 5
+};
 
 struct ps_verb;
 

@@ -19,7 +19,7 @@ static const struct {
     {0, "some row has a number and none is suspect, failed, timed out, aborted or unsafe"},
     {1, "a row failed, timed out or was aborted (with --strict: or was denied)"},
     {2, "the command line is wrong"},
-    {3, "a row is suspect: a sanity rule does not hold"},
+    {3, "a row is suspect: a sanity rule does not hold (doctor: something spoils numbers)"},
     {4, "something was refused, to protect data"},
     {5, "no selected row got a number"},
 };

@@ -64,6 +64,14 @@ static const struct ps_option report_options[] = {
     END_OF_OPTIONS,
 };
 
+static const struct ps_option doctor_options[] = {
+    {"format", 0, "text|json", "how to print; text when not given"},
+    {"all", 0, NULL, "also what is good, and what the kernel does not say"},
+    {"cpus", 0, "LIST", "examine these CPUs"},
+    {"board-file", 0, "FILE", "hold the board file (INI) against this machine too"},
+    END_OF_OPTIONS,
+};
+
 static const struct ps_option selftest_options[] = {
     {"format", 0, "text|json", "how to print; text when not given"},
     END_OF_OPTIONS,
@@ -101,6 +109,15 @@ const struct ps_verb ps_verbs[] = {
      "of the same "
      "source pooled. A sheet that was cut off is printed from the runs that it has.",
      report_options, ps_cmd_report},
+    {"doctor", "", "what on this machine spoils numbers, and how to mend it",
+     "Looks for what makes numbers wrong, noisy or another machine's: governor and limits of the "
+     "clock, heat, quotas, others' load, swap, missing rights, a kernel that checks itself. Says "
+     "what was seen, which rows it spoils, and the command that mends it. Runs none of these "
+     "commands and changes nothing. Takes about two seconds; under --root nothing is measured.\n"
+     "bad: numbers are spoiled; note: rows are missing, or the condition should be known; unknown: "
+     "the kernel does not say, which is not held against it. Exit status: 0 nothing is bad, 3 "
+     "something is, 1 the machine could not be examined, 2 usage.",
+     doctor_options, ps_cmd_doctor},
     {"selftest", "", "is this machine's clock good enough to measure with",
      "Clock resolution and cost, the cycle loops, an empty loop, the start of a child process, and "
      "whether the "

@@ -30,6 +30,7 @@ int ps_cmd_run(struct ps_invocation *invocation);
 int ps_cmd_list(struct ps_invocation *invocation);
 int ps_cmd_explain(struct ps_invocation *invocation);
 int ps_cmd_report(struct ps_invocation *invocation);
+int ps_cmd_doctor(struct ps_invocation *invocation);
 int ps_cmd_selftest(struct ps_invocation *invocation);
 int ps_cmd_ingest(struct ps_invocation *invocation);
 

@@ -154,8 +154,14 @@ static bool read_number(const char *root, const char *directory, const char *nam
     return ps_read_i64(root, path, ret_value) == 0;
 }
 
+struct quota {
+    double cpus; /* 0: none */
+    bool v2;
+    char directory[PS_PATH_BYTES]; /* of the tightest */
+};
+
 static void quota_level(const char *root, const char *directory, bool v2, void *argument) {
-    double *quota_cpus = argument;
+    struct quota *tightest = argument;
     int64_t quota = 0, period = 0;
     char text[64], *end;
     if (v2) { /* cpu.max: "max 100000" or "150000 100000" */
@@ -170,16 +176,39 @@ static void quota_level(const char *root, const char *directory, bool v2, void *
     }
     if (quota > 0 && period > 0) {
         double cpus = (double)quota / (double)period;
-        if (*quota_cpus <= 0 || cpus < *quota_cpus) {
-            *quota_cpus = cpus;
+        if (tightest->cpus <= 0 || cpus < tightest->cpus) {
+            tightest->cpus = cpus;
+            tightest->v2 = v2;
+            snprintf(tightest->directory, sizeof tightest->directory, "%s", directory);
         }
     }
 }
 
 double ps_cgroup_quota_cpus(const char *root) {
-    double quota_cpus = 0;
-    for_each_level(root, "cpu", quota_level, &quota_cpus);
-    return quota_cpus;
+    struct quota tightest = {.cpus = 0};
+    for_each_level(root, "cpu", quota_level, &tightest);
+    return tightest.cpus;
+}
+
+bool ps_cgroup_quota_directory(const char *root, char *directory, size_t directory_bytes,
+                               bool *ret_v2) {
+    struct quota tightest = {.cpus = 0};
+    for_each_level(root, "cpu", quota_level, &tightest);
+    if (tightest.cpus <= 0 || strlen(tightest.directory) >= directory_bytes) {
+        return false;
+    }
+    memcpy(directory, tightest.directory, strlen(tightest.directory) + 1);
+    *ret_v2 = tightest.v2;
+    return true;
+}
+
+bool ps_cgroup_has_cpu(const char *root) {
+    struct hierarchy h;
+    find_hierarchy(root, "cpu", &h);
+    if (!h.found) {
+        find_hierarchy(root, NULL, &h);
+    }
+    return h.found;
 }
 
 static void memory_level(const char *root, const char *directory, bool v2, void *argument) {

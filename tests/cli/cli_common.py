@@ -14,7 +14,7 @@ if not PERFSHEET:
     print("PERFSHEET is not set")
     sys.exit(77)
 
-VERBS = ["run", "list", "explain", "report", "selftest", "ingest"]
+VERBS = ["run", "list", "explain", "report", "doctor", "selftest", "ingest"]
 # A row that is there on every machine and takes a fraction of a second.
 ROW = "os.lat_syscall/null"
 
