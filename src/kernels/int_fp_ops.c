@@ -48,6 +48,8 @@
     STEP(T, HIDE, OP, d, k)                                                                        \
     STEP(T, HIDE, OP, e, k) STEP(T, HIDE, OP, f, k) STEP(T, HIDE, OP, g, k) STEP(T, HIDE, OP, h, k)
 
+/* T is a type, which takes no parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define KERNELS(name, T, HIDE, OP)                                                                 \
     static void name##_latency(void *values, const void *constants, uint64_t turns) {              \
         T *x = values, a = x[0], even = ((const T *)constants)[0],                                 \
@@ -77,6 +79,7 @@
             x[0] = OP(T, before, k[i % 2]);                                                        \
         }                                                                                          \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 KERNELS(int_add, uint32_t, HIDE_INT, ADD)
 KERNELS(int_bit, uint32_t, HIDE_INT, XOR)

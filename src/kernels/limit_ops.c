@@ -25,6 +25,8 @@
 
 /* load_W, fill_W and copy_W of `width` bytes, `n` a block, for processors with TARGET's
  * instructions. */
+/* TARGET is an attribute and no expression. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define PASSES(width, n, TARGET)                                                                   \
     typedef uint32_t vector_##width __attribute__((vector_size(width), may_alias));                \
     TARGET static uint32_t load_##width(void *to, const void *from, size_t bytes) {                \
@@ -57,6 +59,7 @@
         }                                                                                          \
         return 0;                                                                                  \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #if defined(__x86_64__) || defined(__i386__)
 

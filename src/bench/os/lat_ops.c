@@ -7,9 +7,8 @@
  * for smaller ones. The remainder's chain needs an addition to stay up, which is timed by itself
  * and subtracted.
  */
-#include <errno.h>
-
 #include "core/bench.h"
+#include "core/errors.h"
 #include "kernels/int_fp_ops.h"
 
 #define VERIFY_TURNS 3
@@ -146,10 +145,10 @@ static int ops_setup(struct ps_run *run) {
     const struct ps_case *c = ps_run_case(run);
     struct state *state = ps_run_alloc(run, sizeof(*state), 16);
     if (state == NULL)
-        return -ENOMEM;
+        return -PS_ENOMEM;
     state->ops = find_ops(c->name);
     if (state->ops == NULL)
-        return -EINVAL;
+        return -PS_EINVAL;
     if (is_mod(c))
         state->lift = find_ops(state->ops->type == PSK_OPS_INT ? "int-add" : "int64-add");
     fill(state, ps_run_seed(run));
