@@ -40,8 +40,8 @@ static int cpus[1];
 static struct ps_run_shared shared;
 static struct ps_run run = {.shared = &shared};
 
-/* Each reading is later than the one before by one more, twice that, ...: a power of two for each
- * of the four of an event tells from the sum which intervals were counted. */
+/* The time before each of the four readings of an event is a digit of its own, so that the sum
+ * tells which of them were counted. */
 static uint64_t clock_ns;
 static unsigned n_readings;
 
@@ -118,6 +118,24 @@ static void test_dead_server_is_no_number(void **state) {
     bench->teardown(&run);
 }
 
+/* Somebody else's connection shifts the server's count. */
+static void test_count_of_connections_is_proved(void **state) {
+    (void)state;
+    assert_int_equal(begin(ACCEPTED), 0);
+    assert_int_equal(bench->verify(&run, PS_VERIFY_BEFORE), 0);
+    struct sockaddr_in address;
+    unsigned char byte = 0;
+    memcpy(&address, shared.state, sizeof(address)); /* the state's first member */
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(recv(fd, &byte, 1, 0), 1);
+    assert_int_equal(byte, 2);
+    close(fd);
+    assert_true(bench->verify(&run, PS_VERIFY_AFTER) < 0);
+    assert_int_equal(shared.status, PS_FAILED);
+    bench->teardown(&run);
+}
+
 /* The bound port is the highest descriptor: it is the last that set-up opened. */
 static int last_fd(void) {
     int fd = dup(0);
@@ -157,7 +175,7 @@ static void test_signals_interrupt_nothing(void **state) {
     sigaction(SIGALRM, &before, NULL);
 }
 
-static void test_published_rows(void **state) {
+static void test_published_rows_and_relations(void **state) {
     (void)state;
     static const char *const rows[] = {"lat_connect", "tcp_ip_connection_cost_to_localhost"};
     list_cases();
@@ -169,6 +187,8 @@ static void test_published_rows(void **state) {
                              which == REFUSED ? PS_COMPARABLE_APPROX : PS_COMPARABLE_NO);
             assert_non_null(cases[which].published[i].why);
         }
+        assert_int_equal(cases[which].n_relations, which == REFUSED ? 1 : 2);
+        assert_true(cases[which].relations[0].factor == (which == REFUSED ? 3 : 10));
     }
 }
 
@@ -186,9 +206,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_connections_are_counted),
         cmocka_unit_test(test_dead_server_is_no_number),
+        cmocka_unit_test(test_count_of_connections_is_proved),
         cmocka_unit_test(test_listener_where_none_should_be_is_no_number),
         cmocka_unit_test(test_signals_interrupt_nothing),
-        cmocka_unit_test(test_published_rows),
+        cmocka_unit_test(test_published_rows_and_relations),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
