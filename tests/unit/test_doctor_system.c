@@ -174,7 +174,7 @@ static void test_debug_kernel(void **state) {
     fake_file(&root, "x", "/proc/config.gz");
     expect_found("debug-kernel", PS_UNKNOWN, "only there compressed", "zcat /proc/config.gz");
     fake_file(&root, "6.6.0-board\n", "/proc/sys/kernel/osrelease");
-    fake_file(&root, "CONFIG_SMP=y\n# CONFIG_KASAN is not set\nCONFIG_KASAN_X=y\n",
+    fake_file(&root, "CONFIG_SMP=y\n# CONFIG_KASAN is not set\n#CONFIG_KCSAN=y\nCONFIG_KASAN_X=y\n",
               "/boot/config-6.6.0-board");
     expect_found("debug-kernel", PS_GOOD, "not built to check itself", NULL);
     fake_file(&root, "CONFIG_SMP=y\nCONFIG_PROVE_LOCKING=y\nCONFIG_KASAN=y\n",
